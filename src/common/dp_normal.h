@@ -1,0 +1,15 @@
+/*
+ * dp_normal.h
+ *	  The standard normal distribution in its far tails.  The only part of the
+ *	  project that touches GSL.
+ */
+#ifndef DP_NORMAL_H
+#define DP_NORMAL_H
+
+#include "common/dp_base.h"
+
+extern double dp_normal_sf(double z);	/* upper tail, Phibar(z) */
+extern DpStatus dp_normal_isf(double p, double *z);	/* z with Phibar(z) = p */
+extern double dp_erfcx(double x);	/* exp(x^2) erfc(x) */
+
+#endif							/* DP_NORMAL_H */
