@@ -22,8 +22,8 @@ typedef unsigned __int128 dp_uint128;
 typedef enum DpStatus
 {
 	DP_OK = 0,
-	DP_ERR_DOMAIN,				/* an argument lies outside the function's domain */
-	DP_ERR_RANGE				/* the result can't be represented or found */
+	DP_ERR_DOMAIN, /* an argument lies outside the function's domain */
+	DP_ERR_RANGE   /* the result can't be represented or found */
 } DpStatus;
 
 /*
@@ -36,4 +36,4 @@ typedef enum DpStatus
 /* The public cap on one user's distinct keys a level, see dp_slack(). */
 #define DP_MAX_KEYS (1 << 20)
 
-#endif							/* DP_BASE_H */
+#endif /* DP_BASE_H */

@@ -23,4 +23,4 @@ extern DpStatus dp_lattice_threshold(int64 sigma, double p, int64 *bound);
 
 extern int64 dp_lattice_weight(uint64 items);
 
-#endif							/* DP_GAUSSIAN_H */
+#endif /* DP_GAUSSIAN_H */

@@ -13,15 +13,15 @@
 typedef struct DpRandom DpRandom;
 
 /* Called when the operating system gives no randomness; must not return. */
-typedef void (*DpRandomFailure) (void);
+typedef void (*DpRandomFailure)(void);
 
 struct DpRandom
 {
-	bool		seeded;			/* deterministic: tests only */
-	uint64		state;			/* of the deterministic generator */
+	bool seeded;  /* deterministic: tests only */
+	uint64 state; /* of the deterministic generator */
 	DpRandomFailure fail;
-	size_t		left;			/* unread bytes at the buffer's end */
-	uint8		buffer[DP_RANDOM_BUFFER];
+	size_t left; /* unread bytes at the buffer's end */
+	uint8 buffer[DP_RANDOM_BUFFER];
 };
 
 extern void dp_random_system(DpRandom *rng, DpRandomFailure fail);
@@ -32,4 +32,4 @@ extern void dp_random_clear(DpRandom *rng);
 /* A fixed 64-bit mixing function (not cryptographic) for keyed choices. */
 extern uint64 dp_mix64(uint64 a, uint64 b);
 
-#endif							/* DP_RANDOM_H */
+#endif /* DP_RANDOM_H */

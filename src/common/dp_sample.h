@@ -14,8 +14,8 @@
  */
 typedef struct DpRate
 {
-	dp_uint128	num;
-	dp_uint128	den;
+	dp_uint128 num;
+	dp_uint128 den;
 } DpRate;
 
 /* sigma (in lattice units) that the samplers take: 1 .. DP_MAX_SIGMA */
@@ -32,4 +32,4 @@ extern int64 dp_discrete_laplace(DpRandom *rng, int64 scale);
 extern int64 dp_discrete_gaussian(DpRandom *rng, int64 sigma);
 extern int64 dp_discrete_gaussian_above(DpRandom *rng, int64 sigma, int64 bound);
 
-#endif							/* DP_SAMPLE_H */
+#endif /* DP_SAMPLE_H */

@@ -18,26 +18,26 @@
  */
 typedef struct LedgerPrice
 {
-	double		mu2;			/* sum of (sensitivity / sigma)^2 */
-	double		eps_pure;		/* pure epsilon */
-	double		delta_add;		/* additive delta */
+	double mu2;		  /* sum of (sensitivity / sigma)^2 */
+	double eps_pure;  /* pure epsilon */
+	double delta_add; /* additive delta */
 } LedgerPrice;
 
 /* A dataset as one caller sees it, after all checks of ledger_open(). */
 typedef struct LedgerAccess
 {
-	int32		dataset_id;
-	char	   *dataset;		/* its name */
-	Oid			relid;			/* locked in AccessShareLock until the end */
-	Oid			owner;			/* the relation is read as this role */
-	Oid			caller;			/* current_user */
-	AttrNumber	user_attnum;
-	char	   *user_col;		/* the privacy unit */
-	List	   *text_columns;	/* of char *; NIL: any column may be named */
-	double		epsilon;		/* the dataset's budget */
-	double		delta;
-	double		pure_share;
-	double		delta_share;
+	int32 dataset_id;
+	char *dataset; /* its name */
+	Oid relid;	   /* locked in AccessShareLock until the end */
+	Oid owner;	   /* the relation is read as this role */
+	Oid caller;	   /* current_user */
+	AttrNumber user_attnum;
+	char *user_col;		/* the privacy unit */
+	List *text_columns; /* of char *; NIL: any column may be named */
+	double epsilon;		/* the dataset's budget */
+	double delta;
+	double pure_share;
+	double delta_share;
 } LedgerAccess;
 
 #define LEDGER_MAX_CANDIDATES 4
@@ -49,18 +49,18 @@ typedef struct LedgerAccess
 typedef struct LedgerRequest
 {
 	const char *mechanism;
-	const char *parameters;		/* JSON, public, no data value */
-	double		epsilon;		/* as the caller asked */
-	double		delta;
-	bool		seeded;			/* predictable noise (dpngram.test_seed) */
-	int			ncandidates;
+	const char *parameters; /* JSON, public, no data value */
+	double epsilon;			/* as the caller asked */
+	double delta;
+	bool seeded; /* predictable noise (dpngram.test_seed) */
+	int ncandidates;
 	LedgerPrice candidates[LEDGER_MAX_CANDIDATES];
 } LedgerRequest;
 
 typedef struct LedgerReceipt
 {
-	int64		release_id;
-	int			chosen;			/* index into candidates */
+	int64 release_id;
+	int chosen; /* index into candidates */
 } LedgerReceipt;
 
 extern LedgerAccess *ledger_open(Oid relid);
@@ -76,6 +76,6 @@ extern void ledger_release_failed(int64 release_id);
 
 /* module start: settings of the ledger */
 extern void ledger_init(void);
-extern int	dpngram_charge_timeout; /* milliseconds */
+extern int dpngram_charge_timeout; /* milliseconds */
 
-#endif							/* DPNGRAM_LEDGER_H */
+#endif /* DPNGRAM_LEDGER_H */

@@ -16,10 +16,10 @@ typedef struct Corpus Corpus;
 /* One user's positions; documents are parted by id 0. */
 typedef struct CorpusUser
 {
-	uint64		hash;			/* of the user's own key, for keyed choices */
-	uint32		n;				/* positions */
-	uint32	   *id;				/* n ids: of the (k-1)-gram that starts there */
-	uint32	   *token;			/* n ids of single tokens, or NULL */
+	uint64 hash;   /* of the user's own key, for keyed choices */
+	uint32 n;	   /* positions */
+	uint32 *id;	   /* n ids: of the (k-1)-gram that starts there */
+	uint32 *token; /* n ids of single tokens, or NULL */
 } CorpusUser;
 
 /* Memory in bytes that the corpus may take before it goes to disk. */
@@ -31,4 +31,4 @@ extern void corpus_add_token(Corpus *corpus, uint32 id);
 extern void corpus_end_document(Corpus *corpus);
 extern void corpus_end_user(Corpus *corpus);
 
-#endif							/* DPNGRAM_CORPUS_H */
+#endif /* DPNGRAM_CORPUS_H */

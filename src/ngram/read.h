@@ -11,14 +11,14 @@
 
 typedef struct ReadSpec
 {
-	Oid			relid;			/* locked by the caller */
-	Oid			owner;			/* rows are read as this role */
-	AttrNumber	user_attnum;
-	AttrNumber	text_attnum;
-	Tokenizer  *tokenizer;
-	int			max_tokens;		/* longer documents are dropped; 0: no limit */
+	Oid relid; /* locked by the caller */
+	Oid owner; /* rows are read as this role */
+	AttrNumber user_attnum;
+	AttrNumber text_attnum;
+	Tokenizer *tokenizer;
+	int max_tokens; /* longer documents are dropped; 0: no limit */
 } ReadSpec;
 
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
-#endif							/* DPNGRAM_READ_H */
+#endif /* DPNGRAM_READ_H */

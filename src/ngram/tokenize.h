@@ -10,7 +10,7 @@
 typedef struct Tokenizer Tokenizer;
 
 /* Receives the tokens in order; token = NULL marks a place that no n-gram may span. */
-typedef void (*TokenSink) (void *state, const char *token, int len);
+typedef void (*TokenSink)(void *state, const char *token, int len);
 
 /*
  * name: 'word', 'whitespace', 'parser:NAME', 'config:NAME' (resolved now, under
@@ -21,4 +21,4 @@ typedef void (*TokenSink) (void *state, const char *token, int len);
 extern Tokenizer *tokenizer_create(const char *name, Oid coltype);
 extern void tokenize(Tokenizer *tokenizer, Datum value, TokenSink sink, void *state);
 
-#endif							/* DPNGRAM_TOKENIZE_H */
+#endif /* DPNGRAM_TOKENIZE_H */

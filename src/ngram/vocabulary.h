@@ -15,4 +15,4 @@ extern uint32 vocabulary_size(const Vocabulary *vocabulary);
 extern const char *vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len);
 extern uint64 vocabulary_hash(const Vocabulary *vocabulary, uint32 id);
 
-#endif							/* DPNGRAM_VOCABULARY_H */
+#endif /* DPNGRAM_VOCABULARY_H */

@@ -1,0 +1,68 @@
+# Makefile: builds and installs the extension the PGXS way.
+#
+# This file alone is all that packaging needs (make -f Makefile, make install,
+# make installcheck against a running server).  The project's own targets
+# (check, demo, bench, lint, ...) stand in GNUmakefile, which GNU make reads
+# first and which calls this one.
+
+EXTENSION = dpngram
+MODULE_big = dpngram
+PGFILEDESC = "dpngram - differentially private n-grams with a privacy ledger"
+
+# The control file is the one place that holds the version.
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.control)
+
+# The mathematics; knows no database.
+COMMON_OBJS =
+
+# Extraction of n-grams; doesn't know the ledger.
+NGRAM_OBJS =
+
+# The privacy ledger; knows no mechanism.
+LEDGER_OBJS =
+
+# The SQL face; the only place that knows both.
+API_OBJS =
+
+OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
+
+# The install script's pieces, in the order in which they are concatenated.
+SQL_PIECES = \
+	src/sql/00_head.sql
+
+DATA_built = dpngram--$(EXTVERSION).sql
+
+# Regression tests: sql/NAME.sql against expected/NAME.out.
+REGRESS =
+
+# Isolation tests: test/isolation/specs/NAME.spec.
+ISOLATION =
+ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
+
+EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
+	test/isolation/regression.diffs test/isolation/regression.out
+
+# Warnings are errors; a packager with a newer compiler says WERROR=.
+# The server's headers come by -isystem, so that only our own code is judged.
+WERROR = -Werror
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wdeclaration-after-statement \
+	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP
+
+SHLIB_LINK = -lgsl -lgslcblas -lm
+
+# No bitcode: inlining by JIT gains nothing for functions that run for seconds,
+# and building would need the very clang that built the server.
+override with_llvm = no
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(PGXS),)
+$(error no PostgreSQL to build against: run "make deps", or give PG_CONFIG=/path/to/pg_config)
+endif
+include $(PGXS)
+
+$(DATA_built): $(SQL_PIECES) dpngram.control
+	cat $(SQL_PIECES) > $@
+
+-include $(OBJS:.o=.d)
