@@ -8,6 +8,8 @@
 
 #include "postgres.h"
 
+#include "storage/buffile.h"
+
 /* Tokens of one user beyond this many are left out (a public cap). */
 #define CORPUS_MAX_USER_TOKENS (1 << 28)
 
@@ -16,19 +18,38 @@ typedef struct Corpus Corpus;
 /* One user's positions; documents are parted by id 0. */
 typedef struct CorpusUser
 {
-	uint64 hash;   /* of the user's own key, for keyed choices */
-	uint32 n;	   /* positions */
-	uint32 *id;	   /* n ids: of the (k-1)-gram that starts there */
-	uint32 *token; /* n ids of single tokens, or NULL */
+	uint64		hash;			/* of the user's own key, for keyed choices */
+	uint32		n;				/* positions */
+	uint32	   *id;				/* n ids: of the gram that starts there, or 0 */
+	uint32	   *token;			/* n ids of single tokens; NULL if not paired */
 } CorpusUser;
 
-/* Memory in bytes that the corpus may take before it goes to disk. */
-extern Corpus *corpus_create(Size memory_limit);
+/* A pass over all users, which may also shorten or drop them. */
+typedef struct CorpusScan
+{
+	Corpus	   *corpus;
+	bool		rewrite;
+	Size		next;			/* word of the next record in memory */
+	Size		kept;			/* words kept so far in memory */
+	uint64		files_left;		/* records not yet read from the file */
+	BufFile    *out;			/* the file's records that are kept */
+	uint64		out_users;
+} CorpusScan;
 
 /* Building, user after user; ids are positive. */
+extern Corpus *corpus_create(Size memory_limit, bool paired);
 extern void corpus_begin_user(Corpus *corpus, uint64 hash);
 extern void corpus_add_token(Corpus *corpus, uint32 id);
 extern void corpus_end_document(Corpus *corpus);
 extern void corpus_end_user(Corpus *corpus);
 
-#endif /* DPNGRAM_CORPUS_H */
+/* Passes. */
+extern void corpus_scan_begin(CorpusScan *scan, Corpus *corpus, bool rewrite);
+extern bool corpus_scan_next(CorpusScan *scan, CorpusUser *user);
+extern void corpus_scan_keep(CorpusScan *scan, const CorpusUser *user);
+extern void corpus_scan_end(CorpusScan *scan);
+
+extern bool corpus_spilled(const Corpus *corpus);
+extern void corpus_free(Corpus *corpus);
+
+#endif							/* DPNGRAM_CORPUS_H */

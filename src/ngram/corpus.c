@@ -1,0 +1,268 @@
+/*
+ * corpus.c
+ *	  The private texts as flat arrays of token ids, user after user.
+ *
+ * A user is a record of 32-bit words: hash (2 words), n, n ids and, in a
+ * paired corpus (single-side pruning needs the plain tokens beside the ids of
+ * the growing grams), n token ids.  Records are appended to one array while
+ * they stay within the memory limit; from the first record that would not,
+ * all go to a temporary file, which is read sequentially in every pass.
+ *
+ * A rewriting pass hands out each record and takes back what is kept of it,
+ * never more than was handed out.  So the part in memory is compacted in
+ * place, and the part on disk is copied to a new file.  The order of users
+ * never matters to the result.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "ngram/corpus.h"
+
+#define HEADER_WORDS 3
+
+struct Corpus
+{
+	MemoryContext context;
+	bool		paired;
+
+	/* records in memory */
+	Size		limit;			/* in words */
+	uint32	   *words;
+	Size		nwords;
+	Size		capacity;
+
+	/* records on disk, once memory is full */
+	BufFile    *file;
+	uint64		file_users;
+
+	/* one record: the user being built, or the one read from disk */
+	uint32	   *record;
+	Size		record_capacity;
+	uint32		building;		/* ids of the user being built */
+};
+
+Corpus *
+corpus_create(Size memory_limit, bool paired)
+{
+	Corpus	   *corpus = palloc0(sizeof(Corpus));
+
+	corpus->context = CurrentMemoryContext;
+	corpus->paired = paired;
+	corpus->limit = memory_limit / sizeof(uint32);
+	corpus->capacity = 1024;
+	corpus->words = palloc(corpus->capacity * sizeof(uint32));
+	corpus->record_capacity = 1024;
+	corpus->record = palloc(corpus->record_capacity * sizeof(uint32));
+	return corpus;
+}
+
+static inline Size
+record_words(const Corpus *corpus, uint32 n)
+{
+	return HEADER_WORDS + (Size) n * (corpus->paired ? 2 : 1);
+}
+
+static void
+record_reserve(Corpus *corpus, Size words)
+{
+	if (words <= corpus->record_capacity)
+		return;
+	while (corpus->record_capacity < words)
+		corpus->record_capacity *= 2;
+	corpus->record = repalloc_huge(corpus->record,
+								   corpus->record_capacity * sizeof(uint32));
+}
+
+void
+corpus_begin_user(Corpus *corpus, uint64 hash)
+{
+	corpus->record[0] = (uint32) hash;
+	corpus->record[1] = (uint32) (hash >> 32);
+	corpus->building = 0;
+}
+
+static void
+append_id(Corpus *corpus, uint32 id)
+{
+	if (corpus->building >= CORPUS_MAX_USER_TOKENS)
+		return;
+	record_reserve(corpus, record_words(corpus, corpus->building + 1));
+	corpus->record[HEADER_WORDS + corpus->building++] = id;
+}
+
+void
+corpus_add_token(Corpus *corpus, uint32 id)
+{
+	Assert(id > 0);
+	append_id(corpus, id);
+}
+
+void
+corpus_end_document(Corpus *corpus)
+{
+	if (corpus->building > 0 && corpus->record[HEADER_WORDS + corpus->building - 1] != 0)
+		append_id(corpus, 0);
+}
+
+/* Append a record to the part in memory, or to the file once that is full. */
+static void
+store_record(Corpus *corpus, const uint32 *record, Size words)
+{
+	if (corpus->file == NULL && corpus->nwords + words <= corpus->limit)
+	{
+		if (corpus->nwords + words > corpus->capacity)
+		{
+			while (corpus->nwords + words > corpus->capacity)
+				corpus->capacity *= 2;
+			corpus->capacity = Min(corpus->capacity, corpus->limit);
+			corpus->words = repalloc_huge(corpus->words, corpus->capacity * sizeof(uint32));
+		}
+		memcpy(corpus->words + corpus->nwords, record, words * sizeof(uint32));
+		corpus->nwords += words;
+		return;
+	}
+	if (corpus->file == NULL)
+		corpus->file = BufFileCreateTemp(false);
+	BufFileWrite(corpus->file, unconstify(uint32 *, record), words * sizeof(uint32));
+	corpus->file_users++;
+}
+
+void
+corpus_end_user(Corpus *corpus)
+{
+	uint32		n = corpus->building;
+	uint32	   *ids = corpus->record + HEADER_WORDS;
+
+	if (n > 0 && ids[n - 1] == 0)
+		n--;
+	if (n == 0)
+		return;
+	corpus->record[2] = n;
+	if (corpus->paired)
+		memcpy(ids + n, ids, n * sizeof(uint32));
+	store_record(corpus, corpus->record, record_words(corpus, n));
+}
+
+void
+corpus_scan_begin(CorpusScan *scan, Corpus *corpus, bool rewrite)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->corpus = corpus;
+	scan->rewrite = rewrite;
+	scan->files_left = corpus->file_users;
+	if (corpus->file != NULL && BufFileSeek(corpus->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(), errmsg("could not rewind a temporary file")));
+}
+
+static void
+read_words(Corpus *corpus, uint32 *to, Size words)
+{
+	if (BufFileRead(corpus->file, to, words * sizeof(uint32)) != words * sizeof(uint32))
+		ereport(ERROR,
+				(errcode_for_file_access(), errmsg("could not read from a temporary file")));
+}
+
+static void
+hand_out(const Corpus *corpus, uint32 *record, CorpusUser *user)
+{
+	user->hash = (uint64) record[1] << 32 | record[0];
+	user->n = record[2];
+	user->id = record + HEADER_WORDS;
+	user->token = corpus->paired ? user->id + user->n : NULL;
+}
+
+/* The next user; its arrays may be changed in place and are valid until the next call. */
+bool
+corpus_scan_next(CorpusScan *scan, CorpusUser *user)
+{
+	Corpus	   *corpus = scan->corpus;
+
+	CHECK_FOR_INTERRUPTS();
+	if (scan->next < corpus->nwords)
+	{
+		hand_out(corpus, corpus->words + scan->next, user);
+		scan->next += record_words(corpus, user->n);
+		return true;
+	}
+	if (scan->files_left == 0)
+		return false;
+	scan->files_left--;
+	read_words(corpus, corpus->record, HEADER_WORDS);
+	record_reserve(corpus, record_words(corpus, corpus->record[2]));
+	read_words(corpus, corpus->record + HEADER_WORDS,
+			   record_words(corpus, corpus->record[2]) - HEADER_WORDS);
+	hand_out(corpus, corpus->record, user);
+	return true;
+}
+
+/* Write header, ids and tokens at "to", which may overlap the user's arrays from below. */
+static Size
+pack_record(const Corpus *corpus, const CorpusUser *user, uint32 *to)
+{
+	to[0] = (uint32) user->hash;
+	to[1] = (uint32) (user->hash >> 32);
+	to[2] = user->n;
+	memmove(to + HEADER_WORDS, user->id, user->n * sizeof(uint32));
+	if (corpus->paired)
+		memmove(to + HEADER_WORDS + user->n, user->token, user->n * sizeof(uint32));
+	return record_words(corpus, user->n);
+}
+
+/*
+ * In a rewriting pass: keep the user that was handed out last, with as many
+ * positions as user->n now says.  A user that isn't kept is dropped.
+ */
+void
+corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
+{
+	Corpus	   *corpus = scan->corpus;
+	MemoryContext old;
+	Size		words;
+
+	Assert(scan->rewrite);
+	if (user->id != corpus->record + HEADER_WORDS)
+	{
+		scan->kept += pack_record(corpus, user, corpus->words + scan->kept);
+		return;
+	}
+	words = pack_record(corpus, user, corpus->record);
+	old = MemoryContextSwitchTo(corpus->context);
+	if (scan->out == NULL)
+		scan->out = BufFileCreateTemp(false);
+	MemoryContextSwitchTo(old);
+	BufFileWrite(scan->out, corpus->record, words * sizeof(uint32));
+	scan->out_users++;
+}
+
+void
+corpus_scan_end(CorpusScan *scan)
+{
+	Corpus	   *corpus = scan->corpus;
+
+	if (!scan->rewrite)
+		return;
+	corpus->nwords = scan->kept;
+	if (corpus->file != NULL)
+		BufFileClose(corpus->file);
+	corpus->file = scan->out;
+	corpus->file_users = scan->out_users;
+}
+
+bool
+corpus_spilled(const Corpus *corpus)
+{
+	return corpus->file != NULL;
+}
+
+void
+corpus_free(Corpus *corpus)
+{
+	if (corpus->file != NULL)
+		BufFileClose(corpus->file);
+	pfree(corpus->words);
+	pfree(corpus->record);
+	pfree(corpus);
+}
