@@ -106,6 +106,17 @@ corpus_end_document(Corpus *corpus)
 		append_id(corpus, 0);
 }
 
+/* The file lives as long as the corpus, whatever context the caller is in. */
+static BufFile *
+create_file(const Corpus *corpus)
+{
+	MemoryContext old = MemoryContextSwitchTo(corpus->context);
+	BufFile    *file = BufFileCreateTemp(false);
+
+	MemoryContextSwitchTo(old);
+	return file;
+}
+
 /* Append a record to the part in memory, or to the file once that is full. */
 static void
 store_record(Corpus *corpus, const uint32 *record, Size words)
@@ -124,7 +135,7 @@ store_record(Corpus *corpus, const uint32 *record, Size words)
 		return;
 	}
 	if (corpus->file == NULL)
-		corpus->file = BufFileCreateTemp(false);
+		corpus->file = create_file(corpus);
 	BufFileWrite(corpus->file, unconstify(uint32 *, record), words * sizeof(uint32));
 	corpus->file_users++;
 }
@@ -219,7 +230,6 @@ void
 corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 {
 	Corpus	   *corpus = scan->corpus;
-	MemoryContext old;
 	Size		words;
 
 	Assert(scan->rewrite);
@@ -229,10 +239,8 @@ corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 		return;
 	}
 	words = pack_record(corpus, user, corpus->record);
-	old = MemoryContextSwitchTo(corpus->context);
 	if (scan->out == NULL)
-		scan->out = BufFileCreateTemp(false);
-	MemoryContextSwitchTo(old);
+		scan->out = create_file(corpus);
 	BufFileWrite(scan->out, corpus->record, words * sizeof(uint32));
 	scan->out_users++;
 }
