@@ -1,0 +1,61 @@
+/*
+ * noise.c
+ *	  The randomness of one call: cryptographic, or keyed by a seed for tests.
+ *
+ * A seeded call draws the noise of an n-gram from a generator keyed by (seed,
+ * level, n-gram), never by the order in which n-grams are met: so the rows are
+ * the same whatever the order of the scan, the memory limit or the plan.
+ */
+#include "postgres.h"
+
+#include "common/dp_sample.h"
+#include "ngram/noise.h"
+
+/* streams of a seeded call that belong to no n-gram */
+#define STREAM_SAMPLING 1000
+#define STREAM_SPURIOUS 2000
+
+static void
+no_randomness(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random noise")));
+	pg_unreachable();
+}
+
+void
+noise_init(Noise *noise, bool seeded, uint64 seed)
+{
+	noise->seeded = seeded;
+	noise->seed = seed;
+	if (seeded)
+		dp_random_seeded(&noise->random, seed, STREAM_SAMPLING, 0);
+	else
+		dp_random_system(&noise->random, no_randomness);
+	noise->sampling_key = dp_random_u64(&noise->random);
+}
+
+/* Wipe what the generator still holds. */
+void
+noise_clear(Noise *noise)
+{
+	dp_random_clear(&noise->random);
+}
+
+/* The noise of one n-gram's weight: discrete Gaussian, sigma in lattice units. */
+int64
+noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
+{
+	if (noise->seeded)
+		dp_random_seeded(&noise->random, noise->seed, level, content);
+	return dp_discrete_gaussian(&noise->random, sigma);
+}
+
+/* A generator for the spurious n-grams of a level. */
+DpRandom *
+noise_stream(Noise *noise, int level)
+{
+	if (noise->seeded)
+		dp_random_seeded(&noise->random, noise->seed, STREAM_SPURIOUS + level, 0);
+	return &noise->random;
+}

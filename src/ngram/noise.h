@@ -1,0 +1,23 @@
+/*
+ * noise.h
+ *	  The randomness of one call.
+ */
+#ifndef DPNGRAM_NOISE_H
+#define DPNGRAM_NOISE_H
+
+#include "common/dp_random.h"
+
+typedef struct Noise
+{
+	bool		seeded;			/* predictable, for tests */
+	uint64		seed;
+	uint64		sampling_key;	/* of the choice among a user's n-grams */
+	DpRandom	random;			/* the cryptographic source; in a seeded call, the stream in use */
+} Noise;
+
+extern void noise_init(Noise *noise, bool seeded, uint64 seed);
+extern void noise_clear(Noise *noise);
+extern int64 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content);
+extern DpRandom *noise_stream(Noise *noise, int level);
+
+#endif							/* DPNGRAM_NOISE_H */

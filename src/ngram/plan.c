@@ -1,0 +1,195 @@
+/*
+ * plan.c
+ *	  From (epsilon, delta) to noise, thresholds and price.
+ *
+ * A call is a composition of Gaussian steps, one a histogram, of l2
+ * sensitivity 1 each, so it is mu-GDP with mu^2 = sum of 1/sigma_k^2
+ * (DPNE, Proposition 2.3; Theorem 2.1 misprints the roots).  The set unions
+ * among them (step 1 of dpne, every step of the dpsu methods) add the
+ * probability delta_t that an n-gram of one user alone passes a threshold, and
+ * drawing the noise on the integer lattice adds a pure epsilon slack
+ * (doc/privacy.md, "The lattice").  Hence
+ *
+ *		delta(epsilon) <= dG(epsilon - slack, mu) + delta_t + tail,
+ *
+ * which is solved for mu with a given share of delta for delta_t + tail.
+ *
+ * The steps of a method:
+ *	 dpne		 T steps, one a length; only the first is a set union; sigma_k = c sigma_{k-1}
+ *	 dpsu-all	 one set union over all lengths, T Delta_0 n-grams a user
+ *	 dpsu-even	 T set unions of equal sigma; delta_t is divided among them
+ *	 dpsu-single one set union for one length
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/dp_gaussian.h"
+#include "common/dp_sample.h"
+#include "ngram/plan.h"
+
+/* price = computed * this: more than what rounding of doubles can have lost */
+#define ROUND_UP (1.0 + 1e-12)
+
+static bool
+is_set_union(const NgramQuery *query, int step)
+{
+	return query->method != METHOD_DPNE || step == 1;
+}
+
+/* Which lengths each step extracts, and each step's bound. */
+static void
+lay_out_steps(const NgramQuery *query, NgramPlan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->query = *query;
+	if (query->method == METHOD_DPSU_ALL)
+	{
+		plan->nsteps = 1;
+		plan->step[1].min_length = 1;
+		plan->step[1].max_length = query->max_length;
+		for (int k = 1; k <= query->max_length; k++)
+			plan->step[1].bound += query->bound[k];
+		return;
+	}
+	plan->nsteps = query->method == METHOD_DPSU_SINGLE ? 1 : query->max_length;
+	for (int i = 1; i <= plan->nsteps; i++)
+	{
+		int			k = query->method == METHOD_DPSU_SINGLE ? query->length : i;
+
+		plan->step[i].min_length = plan->step[i].max_length = k;
+		plan->step[i].bound = query->bound[k];
+	}
+}
+
+/* The share of step i in mu: mu_i / mu, by sigma_i = c sigma_{i-1}. */
+static double
+mu_share(const NgramPlan *plan, int i)
+{
+	double		c = plan->query.method == METHOD_DPNE ? plan->query.noise_ratio : 1.0;
+	double		log_sum = 0;
+	double		largest = -log(c) * (c < 1 ? plan->nsteps : 1);
+
+	for (int j = 1; j <= plan->nsteps; j++)
+		log_sum += exp(2 * (-log(c) * j - largest));
+	return exp(-log(c) * i - largest) / sqrt(log_sum);
+}
+
+/* The lattice's slack if the whole call is mu-GDP. */
+static double
+slack(const NgramPlan *plan, double mu)
+{
+	double		sum = 0;
+
+	for (int i = 1; i <= plan->nsteps; i++)
+		sum += dp_slack_epsilon(mu * mu_share(plan, i), plan->step[i].bound);
+	return sum * ROUND_UP;
+}
+
+static double
+tail(const NgramPlan *plan)
+{
+	double		sum = 0;
+
+	for (int i = 1; i <= plan->nsteps; i++)
+		sum += dp_slack_delta(plan->step[i].bound);
+	return sum * ROUND_UP;
+}
+
+/* The largest mu with dG(epsilon - max(slack, reserve), mu) <= delta_g. */
+static DpStatus
+solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
+{
+	double		at_most;
+	DpStatus	status = dp_gaussian_mu(plan->query.epsilon, delta_g, &at_most);
+
+	if (status != DP_OK)
+		return status;
+	reserve = Max(reserve, slack(plan, at_most));
+	if (reserve >= plan->query.epsilon)
+		return DP_ERR_RANGE;
+	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g, mu);
+}
+
+/*
+ * sigma of each step on the lattice.  Two units above the exact value, so that
+ * the price stays clearly below that of the exact mu: a call for the whole
+ * budget of a dataset must fit it to the last digit.
+ */
+static DpStatus
+set_sigmas(NgramPlan *plan, double mu)
+{
+	for (int i = 1; i <= plan->nsteps; i++)
+	{
+		double		sigma = ldexp(1.0 / (mu * mu_share(plan, i)), DP_LATTICE_BITS);
+
+		if (!(sigma < (double) (DP_MAX_SIGMA - 2)))
+			return DP_ERR_RANGE;
+		plan->step[i].sigma = (int64) floor(sigma) + 2;
+	}
+	return DP_OK;
+}
+
+static DpStatus
+set_thresholds(NgramPlan *plan, double delta_t)
+{
+	int			unions = plan->query.method == METHOD_DPNE ? 1 : plan->nsteps;
+
+	for (int i = 1; i <= unions; i++)
+	{
+		double		rho;
+		DpStatus	status = dp_union_threshold(ldexp((double) plan->step[i].sigma,
+													  -DP_LATTICE_BITS),
+												delta_t / unions, plan->step[i].bound, &rho);
+
+		if (status != DP_OK)
+			return status;
+		plan->step[i].threshold = (int64) ceil(ldexp(rho * ROUND_UP, DP_LATTICE_BITS));
+		Assert(is_set_union(&plan->query, i));
+	}
+	return DP_OK;
+}
+
+/* The price of the noise that will really be drawn. */
+static void
+set_price(NgramPlan *plan, double delta_add)
+{
+	for (int i = 1; i <= plan->nsteps; i++)
+	{
+		double		mu = DP_LATTICE_ONE / (double) plan->step[i].sigma;
+
+		plan->mu2 += mu * mu;
+		plan->eps_pure += dp_slack_epsilon(mu, plan->step[i].bound);
+	}
+	plan->mu2 *= ROUND_UP;
+	plan->eps_pure *= ROUND_UP;
+	plan->delta_add = delta_add;
+}
+
+/*
+ * Plan a query under a division of its (epsilon, delta).
+ *
+ * The query's numbers must be in their domains.  DP_ERR_RANGE: epsilon or
+ * delta is too small for the query.
+ */
+DpStatus
+ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
+{
+	double		delta_add = query->delta * split.threshold_share;
+	double		delta_t;
+	double		mu;
+	DpStatus	status;
+
+	lay_out_steps(query, plan);
+	delta_t = delta_add - tail(plan);
+	if (!(delta_t > 0))
+		return DP_ERR_RANGE;
+	status = solve_mu(plan, split.pure_reserve, query->delta - delta_add, &mu);
+	if (status == DP_OK)
+		status = set_sigmas(plan, mu);
+	if (status == DP_OK)
+		status = set_thresholds(plan, delta_t * (1 - 1e-12));
+	if (status == DP_OK)
+		set_price(plan, delta_add);
+	return status;
+}
