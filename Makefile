@@ -44,7 +44,7 @@ EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
 
 # Warnings are errors; a packager with a newer compiler says WERROR=.
 # The server's headers come by -isystem, so that only our own code is judged.
-WERROR = -Werror
+WERROR ?= -Werror
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wdeclaration-after-statement \
 	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP

@@ -1,0 +1,100 @@
+#!/bin/bash
+# deps.sh: installs what building and testing need and the machine lacks, by
+# apt.  It looks for the things themselves first (a header, a program), so that
+# it calls no package manager where all is there, and so that PG_CONFIG may name
+# a PostgreSQL that no package brought.
+set -eu
+
+PG_CONFIG=${PG_CONFIG:-pg_config}
+
+missing=()
+
+need() # PACKAGE TEST...: notes the package unless the test succeeds
+{
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+has_header()
+{
+    echo "#include <$1>" | cc -E -x c - 
+}
+
+has_server() # what PG_CONFIG names can build extensions and run a server
+{
+    [ -f "$("$PG_CONFIG" --pgxs)" ] &&
+        [ -f "$("$PG_CONFIG" --includedir-server)/postgres.h" ] &&
+        [ -x "$("$PG_CONFIG" --bindir)/postgres" ]
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "deps: not root, and there is no sudo; as root, run: $*" >&2
+        exit 1
+    fi
+}
+
+apt_update()
+{
+    [ -n "${updated:-}" ] || as_root apt-get update -q
+    updated=yes
+}
+
+server_version() # the major version behind the distribution's "postgresql"
+{
+    apt-cache depends --important postgresql 2>/dev/null |
+        sed -n 's/^ *Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
+}
+
+find_missing()
+{
+    need build-essential test -x "$(command -v cc)" -a -x "$(command -v make)"
+    need libgsl-dev has_header gsl/gsl_cdf.h
+    need libssl-dev has_header openssl/opensslv.h
+    need perl command -v prove
+    need libipc-run-perl perl -MIPC::Run -e 1
+    need clang-format command -v clang-format
+    need cppcheck command -v cppcheck
+}
+
+# Debian's server package makes and starts a cluster of its own unless told not
+# to.  Nobody asked for one here; a machine that has its own word on it keeps it.
+no_main_cluster()
+{
+    local conf=/etc/postgresql-common/createcluster.conf
+    [ -e "$conf" ] && return
+    as_root mkdir -p "${conf%/*}"
+    echo "create_main_cluster = false" | as_root tee "$conf" >/dev/null
+}
+
+find_missing
+if ! has_server >/dev/null 2>&1; then
+    if [ "$PG_CONFIG" != pg_config ]; then
+        echo "deps: $PG_CONFIG has no server with its development files" >&2
+        exit 1
+    fi
+    if command -v apt-get >/dev/null; then
+        [ -n "$(server_version)" ] || apt_update
+        missing+=("postgresql-$(server_version)" "postgresql-server-dev-$(server_version)")
+        no_main_cluster
+    else
+        missing+=(postgresql postgresql-server-dev)
+    fi
+fi
+
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "deps: missing: ${missing[*]}"
+if ! command -v apt-get >/dev/null; then
+    echo "deps: there is no apt-get here; install them by this system's own means" >&2
+    exit 1
+fi
+apt_update
+as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
