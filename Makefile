@@ -16,19 +16,35 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.cont
 COMMON_OBJS =
 
 # Extraction of n-grams; doesn't know the ledger.
-NGRAM_OBJS =
+NGRAM_OBJS = \
+	src/ngram/candidates.o \
+	src/ngram/corpus.o \
+	src/ngram/extract.o \
+	src/ngram/gramset.o \
+	src/ngram/histogram.o \
+	src/ngram/items.o \
+	src/ngram/levels.o \
+	src/ngram/noise.o \
+	src/ngram/plan.o \
+	src/ngram/spurious.o \
+	src/ngram/union.o
 
 # The privacy ledger; knows no mechanism.
 LEDGER_OBJS =
 
 # The SQL face; the only place that knows both.
-API_OBJS =
+API_OBJS = \
+	src/api/arguments.o \
+	src/api/module.o \
+	src/api/ngrams.o \
+	src/api/release.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 
 # The install script's pieces, in the order in which they are concatenated.
 SQL_PIECES = \
-	src/sql/00_head.sql
+	src/sql/00_head.sql \
+	src/sql/20_ngrams.sql
 
 DATA_built = dpngram--$(EXTVERSION).sql
 

@@ -10,6 +10,7 @@
 #define DPNGRAM_LEDGER_H
 
 #include "postgres.h"
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 
 /*

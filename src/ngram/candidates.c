@@ -33,8 +33,8 @@ alloc_array(Size n, Size size)
 static uint32 *
 runs_by_prefix(const GramSet *set, uint32 numbers)
 {
-	uint32	   *start = alloc_array((Size) numbers + 2, sizeof(uint32));
-	uint32		i = 0;
+	uint32 *start = alloc_array((Size) numbers + 2, sizeof(uint32));
+	uint32 i = 0;
 
 	for (uint32 prefix = 0; prefix <= numbers; prefix++)
 	{
@@ -55,16 +55,16 @@ candidates_create(const GramSet *previous, uint32 words, uint32 previous_numbers
 				  NgramPruning pruning)
 {
 	Candidates *candidates = palloc(sizeof(Candidates));
-	bool		all_words = pruning == PRUNING_SINGLE || previous->length == 1;
-	uint32	   *start = all_words ? NULL : runs_by_prefix(previous, previous_numbers);
-	uint64		total = 0;
+	bool all_words = pruning == PRUNING_SINGLE || previous->length == 1;
+	uint32 *start = all_words ? NULL : runs_by_prefix(previous, previous_numbers);
+	uint64 total = 0;
 
 	candidates->n = previous->n;
 	candidates->before = alloc_array((Size) previous->n + 1, sizeof(uint64));
 	candidates->first = alloc_array((Size) previous->n + 1, sizeof(uint32));
 	for (uint32 a = 0; a < previous->n; a++)
 	{
-		uint32		suffix = all_words ? 0 : (uint32) previous->key[a];
+		uint32 suffix = all_words ? 0 : (uint32) previous->key[a];
 
 		candidates->before[a] = total;
 		candidates->first[a] = all_words ? 1 : start[suffix];
@@ -81,8 +81,8 @@ candidates_create(const GramSet *previous, uint32 words, uint32 previous_numbers
 uint64
 candidate_rank(const Candidates *candidates, uint64 key)
 {
-	uint32		a = (uint32) (key >> 32) - 1;
-	uint32		b = (uint32) key;
+	uint32 a = (uint32) (key >> 32) - 1;
+	uint32 b = (uint32) key;
 
 	Assert(a < candidates->n && b >= candidates->first[a]);
 	return candidates->before[a] + (b - candidates->first[a]);
@@ -92,13 +92,13 @@ candidate_rank(const Candidates *candidates, uint64 key)
 uint64
 candidate_key(const Candidates *candidates, uint64 rank)
 {
-	uint32		low = 0;
-	uint32		high = candidates->n;
+	uint32 low = 0;
+	uint32 high = candidates->n;
 
 	Assert(rank < candidates->total);
 	while (high - low > 1)
 	{
-		uint32		middle = low + (high - low) / 2;
+		uint32 middle = low + (high - low) / 2;
 
 		if (candidates->before[middle] <= rank)
 			low = middle;
@@ -106,7 +106,7 @@ candidate_key(const Candidates *candidates, uint64 rank)
 			high = middle;
 	}
 	return (uint64) (low + 1) << 32 |
-		(candidates->first[low] + (uint32) (rank - candidates->before[low]));
+		   (candidates->first[low] + (uint32) (rank - candidates->before[low]));
 }
 
 void

@@ -16,10 +16,10 @@
  */
 typedef struct Candidates
 {
-	uint32		n;				/* |S_{k-1}| */
-	uint64		total;			/* |V_k|, exactly */
-	uint64	   *before;			/* members with a smaller left partner, n + 1 entries */
-	uint32	   *first;			/* first right partner of each left one */
+	uint32 n;		/* |S_{k-1}| */
+	uint64 total;	/* |V_k|, exactly */
+	uint64 *before; /* members with a smaller left partner, n + 1 entries */
+	uint32 *first;	/* first right partner of each left one */
 } Candidates;
 
 extern Candidates *candidates_create(const GramSet *previous, uint32 words,
@@ -28,4 +28,4 @@ extern uint64 candidate_rank(const Candidates *candidates, uint64 key);
 extern uint64 candidate_key(const Candidates *candidates, uint64 rank);
 extern void candidates_free(Candidates *candidates);
 
-#endif							/* DPNGRAM_CANDIDATES_H */
+#endif /* DPNGRAM_CANDIDATES_H */

@@ -25,28 +25,28 @@
 struct Corpus
 {
 	MemoryContext context;
-	bool		paired;
+	bool paired;
 
 	/* records in memory */
-	Size		limit;			/* in words */
-	uint32	   *words;
-	Size		nwords;
-	Size		capacity;
+	Size limit; /* in words */
+	uint32 *words;
+	Size nwords;
+	Size capacity;
 
 	/* records on disk, once memory is full */
-	BufFile    *file;
-	uint64		file_users;
+	BufFile *file;
+	uint64 file_users;
 
 	/* one record: the user being built, or the one read from disk */
-	uint32	   *record;
-	Size		record_capacity;
-	uint32		building;		/* ids of the user being built */
+	uint32 *record;
+	Size record_capacity;
+	uint32 building; /* ids of the user being built */
 };
 
 Corpus *
 corpus_create(Size memory_limit, bool paired)
 {
-	Corpus	   *corpus = palloc0(sizeof(Corpus));
+	Corpus *corpus = palloc0(sizeof(Corpus));
 
 	corpus->context = CurrentMemoryContext;
 	corpus->paired = paired;
@@ -111,7 +111,7 @@ static BufFile *
 create_file(const Corpus *corpus)
 {
 	MemoryContext old = MemoryContextSwitchTo(corpus->context);
-	BufFile    *file = BufFileCreateTemp(false);
+	BufFile *file = BufFileCreateTemp(false);
 
 	MemoryContextSwitchTo(old);
 	return file;
@@ -143,8 +143,8 @@ store_record(Corpus *corpus, const uint32 *record, Size words)
 void
 corpus_end_user(Corpus *corpus)
 {
-	uint32		n = corpus->building;
-	uint32	   *ids = corpus->record + HEADER_WORDS;
+	uint32 n = corpus->building;
+	uint32 *ids = corpus->record + HEADER_WORDS;
 
 	if (n > 0 && ids[n - 1] == 0)
 		n--;
@@ -189,7 +189,7 @@ hand_out(const Corpus *corpus, uint32 *record, CorpusUser *user)
 bool
 corpus_scan_next(CorpusScan *scan, CorpusUser *user)
 {
-	Corpus	   *corpus = scan->corpus;
+	Corpus *corpus = scan->corpus;
 
 	CHECK_FOR_INTERRUPTS();
 	if (scan->next < corpus->nwords)
@@ -229,8 +229,8 @@ pack_record(const Corpus *corpus, const CorpusUser *user, uint32 *to)
 void
 corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 {
-	Corpus	   *corpus = scan->corpus;
-	Size		words;
+	Corpus *corpus = scan->corpus;
+	Size words;
 
 	Assert(scan->rewrite);
 	if (user->id != corpus->record + HEADER_WORDS)
@@ -248,7 +248,7 @@ corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 void
 corpus_scan_end(CorpusScan *scan)
 {
-	Corpus	   *corpus = scan->corpus;
+	Corpus *corpus = scan->corpus;
 
 	if (!scan->rewrite)
 		return;

@@ -18,22 +18,22 @@ typedef struct Corpus Corpus;
 /* One user's positions; documents are parted by id 0. */
 typedef struct CorpusUser
 {
-	uint64		hash;			/* of the user's own key, for keyed choices */
-	uint32		n;				/* positions */
-	uint32	   *id;				/* n ids: of the gram that starts there, or 0 */
-	uint32	   *token;			/* n ids of single tokens; NULL if not paired */
+	uint64 hash;   /* of the user's own key, for keyed choices */
+	uint32 n;	   /* positions */
+	uint32 *id;	   /* n ids: of the gram that starts there, or 0 */
+	uint32 *token; /* n ids of single tokens; NULL if not paired */
 } CorpusUser;
 
 /* A pass over all users, which may also shorten or drop them. */
 typedef struct CorpusScan
 {
-	Corpus	   *corpus;
-	bool		rewrite;
-	Size		next;			/* word of the next record in memory */
-	Size		kept;			/* words kept so far in memory */
-	uint64		files_left;		/* records not yet read from the file */
-	BufFile    *out;			/* the file's records that are kept */
-	uint64		out_users;
+	Corpus *corpus;
+	bool rewrite;
+	Size next;		   /* word of the next record in memory */
+	Size kept;		   /* words kept so far in memory */
+	uint64 files_left; /* records not yet read from the file */
+	BufFile *out;	   /* the file's records that are kept */
+	uint64 out_users;
 } CorpusScan;
 
 /* Building, user after user; ids are positive. */
@@ -52,4 +52,4 @@ extern void corpus_scan_end(CorpusScan *scan);
 extern bool corpus_spilled(const Corpus *corpus);
 extern void corpus_free(Corpus *corpus);
 
-#endif							/* DPNGRAM_CORPUS_H */
+#endif /* DPNGRAM_CORPUS_H */

@@ -12,8 +12,8 @@
 
 typedef struct Member
 {
-	uint64		key;
-	int64		weight;
+	uint64 key;
+	int64 weight;
 } Member;
 
 #define ST_SORT sort_members
@@ -26,7 +26,7 @@ typedef struct Member
 GramSet *
 gramset_create(int length, int64 sigma)
 {
-	GramSet    *set = palloc0(sizeof(GramSet));
+	GramSet *set = palloc0(sizeof(GramSet));
 
 	set->length = length;
 	set->sigma = sigma;
@@ -53,11 +53,11 @@ gramset_add(GramSet *set, uint64 key, int64 weight)
 void
 gramset_sort(GramSet *set)
 {
-	Member	   *member = MemoryContextAllocHuge(CurrentMemoryContext,
-												Max(set->n, 1) * sizeof(Member));
+	Member *member = MemoryContextAllocHuge(CurrentMemoryContext,
+											Max(set->n, 1) * sizeof(Member));
 
 	for (uint32 i = 0; i < set->n; i++)
-		member[i] = (Member) {set->key[i], set->weight[i]};
+		member[i] = (Member){set->key[i], set->weight[i]};
 	sort_members(member, set->n);
 	for (uint32 i = 0; i < set->n; i++)
 	{
@@ -67,8 +67,8 @@ gramset_sort(GramSet *set)
 	pfree(member);
 }
 
-ReleasedGram *
-released_add(ReleasedGrams *grams)
+static ReleasedGram *
+next_row(ReleasedGrams *grams)
 {
 	if (grams->n == grams->capacity)
 	{
@@ -81,12 +81,42 @@ released_add(ReleasedGrams *grams)
 	return &grams->gram[grams->n++];
 }
 
+/* Append a row: the tokens with these vocabulary ids, joined by one blank. */
+void
+released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids, int length,
+			 int64 weight, int64 sigma)
+{
+	ReleasedGram *row = next_row(grams);
+	Size total = 0;
+	char *to;
+	int len;
+
+	for (int i = 0; i < length; i++)
+	{
+		(void) vocabulary_string(vocabulary, ids[i], &len);
+		total += len + 1;
+	}
+	row->length = length;
+	row->weight = weight;
+	row->sigma = sigma;
+	row->text = to = palloc_extended(total, MCXT_ALLOC_HUGE);
+	row->text_len = (int) total - 1;
+	for (int i = 0; i < length; i++)
+	{
+		const char *token = vocabulary_string(vocabulary, ids[i], &len);
+
+		memcpy(to, token, len);
+		to += len;
+		*to++ = ' ';
+	}
+}
+
 static int
 compare_released(const void *pa, const void *pb)
 {
 	const ReleasedGram *a = pa;
 	const ReleasedGram *b = pb;
-	int			order;
+	int order;
 
 	if (a->length != b->length)
 		return a->length < b->length ? -1 : 1;

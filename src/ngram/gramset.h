@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "ngram/vocabulary.h"
+
 /*
  * S_k.  Gram number i (1..n) stands at index i - 1, in an order that depends
  * on the released sets alone: S_1 by the bytes of its words, longer ones by
@@ -16,12 +18,12 @@
  */
 typedef struct GramSet
 {
-	int			length;			/* k */
-	int64		sigma;			/* of the weights' noise, lattice units */
-	uint32		n;
-	uint32		capacity;
-	uint64	   *key;
-	int64	   *weight;			/* noisy, lattice units: differentially private */
+	int length;	 /* k */
+	int64 sigma; /* of the weights' noise, lattice units */
+	uint32 n;
+	uint32 capacity;
+	uint64 *key;
+	int64 *weight; /* noisy, lattice units: differentially private */
 } GramSet;
 
 extern GramSet *gramset_create(int length, int64 sigma);
@@ -31,21 +33,22 @@ extern void gramset_sort(GramSet *set);
 /* What is returned to the caller in the end. */
 typedef struct ReleasedGram
 {
-	int			length;
-	int64		weight;			/* lattice units */
-	int64		sigma;			/* lattice units */
-	char	   *text;			/* tokens joined by one blank */
-	int			text_len;
+	int length;
+	int64 weight; /* lattice units */
+	int64 sigma;  /* lattice units */
+	char *text;	  /* tokens joined by one blank */
+	int text_len;
 } ReleasedGram;
 
 typedef struct ReleasedGrams
 {
 	ReleasedGram *gram;
-	Size		n;
-	Size		capacity;
+	Size n;
+	Size capacity;
 } ReleasedGrams;
 
-extern ReleasedGram *released_add(ReleasedGrams *grams);
+extern void released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids,
+						 int length, int64 weight, int64 sigma);
 extern void released_sort(ReleasedGrams *grams, Size from);
 
-#endif							/* DPNGRAM_GRAMSET_H */
+#endif /* DPNGRAM_GRAMSET_H */

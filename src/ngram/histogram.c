@@ -23,7 +23,7 @@
 
 #define PARTITION_BITS 5
 #define PARTITIONS (1 << PARTITION_BITS)
-#define MAX_DEPTH 6				/* 30 leading bits; the table's buckets use the low 32 */
+#define MAX_DEPTH 6 /* 30 leading bits; the table's buckets use the low 32 */
 
 #define SH_PREFIX sums
 #define SH_ELEMENT_TYPE HistogramEntry
@@ -39,24 +39,24 @@
 /* What is written to a partition's file. */
 typedef struct SpillRecord
 {
-	ItemKey		key;
-	int64		weight;
+	ItemKey key;
+	int64 weight;
 } SpillRecord;
 
 struct Histogram
 {
-	MemoryContext context;		/* of the table */
-	MemoryContext files;		/* of the files, which outlive the table */
-	Size		limit;			/* bytes */
-	int			depth;			/* partitioned so often already */
-	sums_hash  *table;
-	BufFile    *file[PARTITIONS];
+	MemoryContext context; /* of the table */
+	MemoryContext files;   /* of the files, which outlive the table */
+	Size limit;			   /* bytes */
+	int depth;			   /* partitioned so often already */
+	sums_hash *table;
+	BufFile *file[PARTITIONS];
 };
 
 static Histogram *
 create_at_depth(Size memory_limit, int depth)
 {
-	Histogram  *histogram = palloc0(sizeof(Histogram));
+	Histogram *histogram = palloc0(sizeof(Histogram));
 
 	histogram->context = AllocSetContextCreate(CurrentMemoryContext,
 											   "dpngram histogram", ALLOCSET_DEFAULT_SIZES);
@@ -88,8 +88,8 @@ table_is_full(const Histogram *histogram)
 static void
 spill(Histogram *histogram, ItemKey key, int64 weight)
 {
-	int			shift = 64 - PARTITION_BITS * (histogram->depth + 1);
-	int			partition = (key.content >> shift) & (PARTITIONS - 1);
+	int shift = 64 - PARTITION_BITS * (histogram->depth + 1);
+	int partition = (key.content >> shift) & (PARTITIONS - 1);
 	SpillRecord record = {key, weight};
 
 	if (histogram->file[partition] == NULL)
@@ -106,7 +106,7 @@ void
 histogram_add(Histogram *histogram, ItemKey key, int64 weight)
 {
 	HistogramEntry *entry;
-	bool		found;
+	bool found;
 
 	if (unlikely(table_is_full(histogram)))
 	{
@@ -146,7 +146,7 @@ consume_table(Histogram *histogram, HistogramVisitor visit, void *state)
 static void
 consume_file(BufFile *file, Size limit, int depth, HistogramVisitor visit, void *state)
 {
-	Histogram  *part = create_at_depth(limit, depth);
+	Histogram *part = create_at_depth(limit, depth);
 	SpillRecord record;
 
 	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)

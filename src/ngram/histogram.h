@@ -9,14 +9,14 @@
 
 typedef struct HistogramEntry
 {
-	ItemKey		key;
-	int64		weight:62;		/* in lattice units */
-	uint64		status:2;		/* of the hash table */
+	ItemKey key;
+	int64 weight : 62; /* in lattice units */
+	uint64 status : 2; /* of the hash table */
 } HistogramEntry;
 
 typedef struct Histogram Histogram;
 
-typedef void (*HistogramVisitor) (void *state, const HistogramEntry *entry);
+typedef void (*HistogramVisitor)(void *state, const HistogramEntry *entry);
 
 extern Histogram *histogram_create(Size memory_limit);
 extern void histogram_add(Histogram *histogram, ItemKey key, int64 weight);
@@ -24,4 +24,4 @@ extern HistogramEntry *histogram_find(Histogram *histogram, ItemKey key);
 extern void histogram_consume(Histogram *histogram, HistogramVisitor visit, void *state);
 extern void histogram_free(Histogram *histogram);
 
-#endif							/* DPNGRAM_HISTOGRAM_H */
+#endif /* DPNGRAM_HISTOGRAM_H */

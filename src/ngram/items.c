@@ -30,8 +30,8 @@ compare_keys(const ItemKey *a, const ItemKey *b)
 static inline int
 compare_hashes(const ItemKey *a, const ItemKey *b, const uint64 *user_key)
 {
-	uint64		ha = dp_mix64(*user_key, a->content);
-	uint64		hb = dp_mix64(*user_key, b->content);
+	uint64 ha = dp_mix64(*user_key, a->content);
+	uint64 hb = dp_mix64(*user_key, b->content);
 
 	if (ha != hb)
 		return ha < hb ? -1 : 1;
@@ -77,7 +77,7 @@ item_list_reserve(ItemList *list, Size n)
 void
 item_list_distinct(ItemList *list)
 {
-	Size		kept = 0;
+	Size kept = 0;
 
 	if (list->n < 2)
 		return;

@@ -14,15 +14,15 @@
  */
 typedef struct ItemKey
 {
-	uint64		key;
-	uint64		content;
+	uint64 key;
+	uint64 content;
 } ItemKey;
 
 typedef struct ItemList
 {
-	ItemKey    *item;
-	Size		n;
-	Size		capacity;
+	ItemKey *item;
+	Size n;
+	Size capacity;
 } ItemList;
 
 extern void item_list_init(ItemList *list);
@@ -39,4 +39,4 @@ item_list_add(ItemList *list, uint64 key, uint64 content)
 	list->item[list->n++].content = content;
 }
 
-#endif							/* DPNGRAM_ITEMS_H */
+#endif /* DPNGRAM_ITEMS_H */

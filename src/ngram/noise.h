@@ -9,10 +9,10 @@
 
 typedef struct Noise
 {
-	bool		seeded;			/* predictable, for tests */
-	uint64		seed;
-	uint64		sampling_key;	/* of the choice among a user's n-grams */
-	DpRandom	random;			/* the cryptographic source; in a seeded call, the stream in use */
+	bool seeded; /* predictable, for tests */
+	uint64 seed;
+	uint64 sampling_key; /* of the choice among a user's n-grams */
+	DpRandom random;	 /* the cryptographic source; in a seeded call, the stream in use */
 } Noise;
 
 extern void noise_init(Noise *noise, bool seeded, uint64 seed);
@@ -20,4 +20,4 @@ extern void noise_clear(Noise *noise);
 extern int64 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content);
 extern DpRandom *noise_stream(Noise *noise, int level);
 
-#endif							/* DPNGRAM_NOISE_H */
+#endif /* DPNGRAM_NOISE_H */

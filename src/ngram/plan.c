@@ -55,7 +55,7 @@ lay_out_steps(const NgramQuery *query, NgramPlan *plan)
 	plan->nsteps = query->method == METHOD_DPSU_SINGLE ? 1 : query->max_length;
 	for (int i = 1; i <= plan->nsteps; i++)
 	{
-		int			k = query->method == METHOD_DPSU_SINGLE ? query->length : i;
+		int k = query->method == METHOD_DPSU_SINGLE ? query->length : i;
 
 		plan->step[i].min_length = plan->step[i].max_length = k;
 		plan->step[i].bound = query->bound[k];
@@ -66,9 +66,9 @@ lay_out_steps(const NgramQuery *query, NgramPlan *plan)
 static double
 mu_share(const NgramPlan *plan, int i)
 {
-	double		c = plan->query.method == METHOD_DPNE ? plan->query.noise_ratio : 1.0;
-	double		log_sum = 0;
-	double		largest = -log(c) * (c < 1 ? plan->nsteps : 1);
+	double c = plan->query.method == METHOD_DPNE ? plan->query.noise_ratio : 1.0;
+	double log_sum = 0;
+	double largest = -log(c) * (c < 1 ? plan->nsteps : 1);
 
 	for (int j = 1; j <= plan->nsteps; j++)
 		log_sum += exp(2 * (-log(c) * j - largest));
@@ -79,7 +79,7 @@ mu_share(const NgramPlan *plan, int i)
 static double
 slack(const NgramPlan *plan, double mu)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 1; i <= plan->nsteps; i++)
 		sum += dp_slack_epsilon(mu * mu_share(plan, i), plan->step[i].bound);
@@ -89,7 +89,7 @@ slack(const NgramPlan *plan, double mu)
 static double
 tail(const NgramPlan *plan)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 1; i <= plan->nsteps; i++)
 		sum += dp_slack_delta(plan->step[i].bound);
@@ -100,8 +100,8 @@ tail(const NgramPlan *plan)
 static DpStatus
 solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
 {
-	double		at_most;
-	DpStatus	status = dp_gaussian_mu(plan->query.epsilon, delta_g, &at_most);
+	double at_most;
+	DpStatus status = dp_gaussian_mu(plan->query.epsilon, delta_g, &at_most);
 
 	if (status != DP_OK)
 		return status;
@@ -121,7 +121,7 @@ set_sigmas(NgramPlan *plan, double mu)
 {
 	for (int i = 1; i <= plan->nsteps; i++)
 	{
-		double		sigma = ldexp(1.0 / (mu * mu_share(plan, i)), DP_LATTICE_BITS);
+		double sigma = ldexp(1.0 / (mu * mu_share(plan, i)), DP_LATTICE_BITS);
 
 		if (!(sigma < (double) (DP_MAX_SIGMA - 2)))
 			return DP_ERR_RANGE;
@@ -133,14 +133,14 @@ set_sigmas(NgramPlan *plan, double mu)
 static DpStatus
 set_thresholds(NgramPlan *plan, double delta_t)
 {
-	int			unions = plan->query.method == METHOD_DPNE ? 1 : plan->nsteps;
+	int unions = plan->query.method == METHOD_DPNE ? 1 : plan->nsteps;
 
 	for (int i = 1; i <= unions; i++)
 	{
-		double		rho;
-		DpStatus	status = dp_union_threshold(ldexp((double) plan->step[i].sigma,
-													  -DP_LATTICE_BITS),
-												delta_t / unions, plan->step[i].bound, &rho);
+		double rho;
+		DpStatus status = dp_union_threshold(ldexp((double) plan->step[i].sigma,
+												   -DP_LATTICE_BITS),
+											 delta_t / unions, plan->step[i].bound, &rho);
 
 		if (status != DP_OK)
 			return status;
@@ -156,7 +156,7 @@ set_price(NgramPlan *plan, double delta_add)
 {
 	for (int i = 1; i <= plan->nsteps; i++)
 	{
-		double		mu = DP_LATTICE_ONE / (double) plan->step[i].sigma;
+		double mu = DP_LATTICE_ONE / (double) plan->step[i].sigma;
 
 		plan->mu2 += mu * mu;
 		plan->eps_pure += dp_slack_epsilon(mu, plan->step[i].bound);
@@ -175,10 +175,10 @@ set_price(NgramPlan *plan, double delta_add)
 DpStatus
 ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
 {
-	double		delta_add = query->delta * split.threshold_share;
-	double		delta_t;
-	double		mu;
-	DpStatus	status;
+	double delta_add = query->delta * split.threshold_share;
+	double delta_t;
+	double mu;
+	DpStatus status;
 
 	lay_out_steps(query, plan);
 	delta_t = delta_add - tail(plan);

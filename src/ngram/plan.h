@@ -13,16 +13,16 @@
 
 typedef enum NgramMethod
 {
-	METHOD_DPNE,				/* level by level, Algorithm 1 of the paper */
-	METHOD_DPSU_ALL,			/* one set union over all lengths */
-	METHOD_DPSU_EVEN,			/* one set union a length */
-	METHOD_DPSU_SINGLE			/* one set union for one length */
+	METHOD_DPNE,	   /* level by level, Algorithm 1 of the paper */
+	METHOD_DPSU_ALL,   /* one set union over all lengths */
+	METHOD_DPSU_EVEN,  /* one set union a length */
+	METHOD_DPSU_SINGLE /* one set union for one length */
 } NgramMethod;
 
 typedef enum NgramPruning
 {
-	PRUNING_BOTH,				/* V_k = (S_1 x S_{k-1}) n (S_{k-1} x S_1) */
-	PRUNING_SINGLE				/* V_k = S_{k-1} x S_1 */
+	PRUNING_BOTH,  /* V_k = (S_1 x S_{k-1}) n (S_{k-1} x S_1) */
+	PRUNING_SINGLE /* V_k = S_{k-1} x S_1 */
 } NgramPruning;
 
 /* What the caller asks, validated. */
@@ -30,20 +30,20 @@ typedef struct NgramQuery
 {
 	NgramMethod method;
 	NgramPruning pruning;
-	int			max_length;		/* T */
-	int			length;			/* METHOD_DPSU_SINGLE only */
-	int64		bound[NGRAM_MAX_LENGTH + 1];	/* Delta_k, by length */
-	double		noise_ratio;	/* c of sigma_k = c sigma_{k-1} */
-	double		spurious;		/* eta */
-	double		epsilon;
-	double		delta;
+	int max_length;					   /* T */
+	int length;						   /* METHOD_DPSU_SINGLE only */
+	int64 bound[NGRAM_MAX_LENGTH + 1]; /* Delta_k, by length */
+	double noise_ratio;				   /* c of sigma_k = c sigma_{k-1} */
+	double spurious;				   /* eta */
+	double epsilon;
+	double delta;
 } NgramQuery;
 
 /* How the query's (epsilon, delta) is divided. */
 typedef struct NgramSplit
 {
-	double		threshold_share;	/* of delta, for the thresholds of set unions */
-	double		pure_reserve;	/* of epsilon, at least; the lattice's slack if that is more */
+	double threshold_share; /* of delta, for the thresholds of set unions */
+	double pure_reserve;	/* of epsilon, at least; the lattice's slack if that is more */
 } NgramSplit;
 
 /*
@@ -52,25 +52,25 @@ typedef struct NgramSplit
  */
 typedef struct NgramStep
 {
-	int			min_length;
-	int			max_length;
-	int64		bound;			/* distinct n-grams of a user */
-	int64		sigma;			/* lattice units */
-	int64		threshold;		/* lattice units; set unions only */
+	int min_length;
+	int max_length;
+	int64 bound;	 /* distinct n-grams of a user */
+	int64 sigma;	 /* lattice units */
+	int64 threshold; /* lattice units; set unions only */
 } NgramStep;
 
 typedef struct NgramPlan
 {
-	NgramQuery	query;
-	int			nsteps;
-	NgramStep	step[NGRAM_MAX_LENGTH + 1];
+	NgramQuery query;
+	int nsteps;
+	NgramStep step[NGRAM_MAX_LENGTH + 1];
 
 	/* the price: upper bounds, see ledger.h */
-	double		mu2;
-	double		eps_pure;
-	double		delta_add;
+	double mu2;
+	double eps_pure;
+	double delta_add;
 } NgramPlan;
 
 extern DpStatus ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan);
 
-#endif							/* DPNGRAM_PLAN_H */
+#endif /* DPNGRAM_PLAN_H */

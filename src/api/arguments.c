@@ -1,0 +1,293 @@
+/*
+ * arguments.c
+ *	  The arguments of the analyst's functions: everything is checked here,
+ *	  before the ledger is asked.
+ *
+ * Messages may name the arguments, which the caller wrote; they know nothing
+ * of the data.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+
+#include "api/arguments.h"
+#include "common/dp_base.h"
+#include "dpngram_errcodes.h"
+
+static void
+bad_argument(const char *name, const char *must)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" is out of its domain", name),
+			 errdetail("\"%s\" must be %s.", name, must)));
+}
+
+static Datum
+required(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" must not be null", name)));
+	return PG_GETARG_DATUM(n);
+}
+
+/* A number strictly between low and high; both NaN and infinity fail. */
+static double
+open_interval(FunctionCallInfo fcinfo, int n, const char *name, double low, double high,
+			  const char *must)
+{
+	double value = DatumGetFloat8(required(fcinfo, n, name));
+
+	if (!(value > low && value < high))
+		bad_argument(name, must);
+	return value;
+}
+
+static int
+int_range(FunctionCallInfo fcinfo, int n, const char *name, int low, int high)
+{
+	int value = DatumGetInt32(required(fcinfo, n, name));
+
+	if (value < low || value > high)
+		bad_argument(name, psprintf("between %d and %d", low, high));
+	return value;
+}
+
+static char *
+text_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	return TextDatumGetCString(required(fcinfo, n, name));
+}
+
+/* The arguments that all functions begin with: relation, columns, epsilon, delta. */
+static void
+parse_common(FunctionCallInfo fcinfo, const char *column, NgramArguments *arguments)
+{
+	memset(arguments, 0, sizeof(*arguments));
+	arguments->relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
+	arguments->user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
+	arguments->text_col = NameStr(*DatumGetName(required(fcinfo, 2, column)));
+	arguments->query.epsilon = open_interval(fcinfo, 3, "epsilon", 0, get_float8_infinity(),
+											 "positive and finite");
+	arguments->query.delta = open_interval(fcinfo, 4, "delta", 0, 1,
+										   "greater than 0 and less than 1");
+}
+
+static NgramMethod
+parse_method(const char *name)
+{
+	if (strcmp(name, "dpne") == 0)
+		return METHOD_DPNE;
+	if (strcmp(name, "dpsu-all") == 0)
+		return METHOD_DPSU_ALL;
+	if (strcmp(name, "dpsu-even") == 0)
+		return METHOD_DPSU_EVEN;
+	if (strcmp(name, "dpsu-single") == 0)
+		return METHOD_DPSU_SINGLE;
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown method \"%s\"", name),
+			 errhint("Methods are dpne, dpsu-all, dpsu-even and dpsu-single.")));
+	pg_unreachable();
+}
+
+static NgramPruning
+parse_pruning(const char *name)
+{
+	if (strcmp(name, "both") == 0)
+		return PRUNING_BOTH;
+	if (strcmp(name, "single") == 0)
+		return PRUNING_SINGLE;
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown pruning \"%s\"", name),
+			 errhint("Prunings are both and single.")));
+	pg_unreachable();
+}
+
+/* Delta_1 .. Delta_T; without a bound (NULL) the public cap on keys holds. */
+static void
+parse_bounds(ArrayType *array, NgramQuery *query)
+{
+	Datum *bound;
+	bool *isnull;
+	int n;
+
+	if (ARR_NDIM(array) > 1)
+		bad_argument("max_contributions_per_length", "a one-dimensional array");
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &bound, &isnull, &n);
+	if (n != query->max_length)
+		bad_argument("max_contributions_per_length", "an array of max_length elements");
+	for (int i = 0; i < n; i++)
+	{
+		if (isnull[i] && (i == 0 || query->method != METHOD_DPNE))
+			bad_argument("max_contributions_per_length",
+						 "without nulls, except for lengths above 1 in method dpne");
+		query->bound[i + 1] = isnull[i] ? DP_MAX_KEYS : DatumGetInt32(bound[i]);
+		if (query->bound[i + 1] < 1 || query->bound[i + 1] > DP_MAX_KEYS)
+			bad_argument("max_contributions_per_length",
+						 psprintf("of elements between 1 and %d", DP_MAX_KEYS));
+	}
+}
+
+static void
+parse_length(FunctionCallInfo fcinfo, int n, NgramQuery *query)
+{
+	if (query->method != METHOD_DPSU_SINGLE)
+	{
+		if (!PG_ARGISNULL(n))
+			bad_argument("length", "null, except for method dpsu-single");
+		return;
+	}
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("method dpsu-single needs the argument \"length\"")));
+	query->length = int_range(fcinfo, n, "length", 1, query->max_length);
+}
+
+/*
+ * Options are one object whose keys are all known; "share" may be the target
+ * of the key threshold_share or NULL where an argument has it.
+ */
+static void
+parse_options(Jsonb *options, double *share)
+{
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue value;
+
+	if (!JB_ROOT_IS_OBJECT(options))
+		bad_argument("options", "a JSON object");
+	iterator = JsonbIteratorInit(&options->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		char *key;
+
+		if (token != WJB_KEY)
+			continue;
+		key = pnstrdup(value.val.string.val, value.val.string.len);
+		if (share == NULL || strcmp(key, "threshold_share") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown option \"%s\"", key)));
+		(void) JsonbIteratorNext(&iterator, &value, true);
+		if (value.type != jbvNumeric)
+			bad_argument("threshold_share", "a number");
+		*share = DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+													NumericGetDatum(value.val.numeric)));
+		if (!(*share > 0 && *share < 1))
+			bad_argument("threshold_share", "greater than 0 and less than 1");
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * what the ledger keeps of a call
+ * ------------------------------------------------------------------------ */
+
+static void
+note_text(StringInfo json, const char *key, const char *value)
+{
+	appendStringInfoString(json, json->len > 0 ? ", " : "{");
+	escape_json(json, key);
+	appendStringInfoString(json, ": ");
+	escape_json(json, value);
+}
+
+static void
+note_number(StringInfo json, const char *key, double value)
+{
+	appendStringInfoString(json, json->len > 0 ? ", " : "{");
+	escape_json(json, key);
+	appendStringInfo(json, ": %.15g", value);
+}
+
+static void
+note_parameters(NgramArguments *arguments, const char *method, const char *column)
+{
+	StringInfo json = &arguments->parameters;
+	const NgramQuery *query = &arguments->query;
+
+	initStringInfo(json);
+	note_text(json, "method", method);
+	note_text(json, column, arguments->text_col);
+	if (query->method == METHOD_DPSU_SINGLE)
+		note_number(json, "length", query->length);
+	else
+		note_number(json, "max_length", query->max_length);
+	appendStringInfoString(json, ", \"max_contributions\": [");
+	for (int k = 1; k <= query->max_length; k++)
+		appendStringInfo(json, "%s" INT64_FORMAT, k > 1 ? ", " : "", query->bound[k]);
+	appendStringInfoChar(json, ']');
+	if (query->method == METHOD_DPNE)
+	{
+		note_number(json, "spurious", query->spurious);
+		note_text(json, "pruning", query->pruning == PRUNING_BOTH ? "both" : "single");
+		note_number(json, "noise_ratio", query->noise_ratio);
+	}
+	note_text(json, "tokenizer", arguments->tokenizer);
+	if (arguments->max_tokens > 0)
+		note_number(json, "max_tokens", arguments->max_tokens);
+	note_number(json, "threshold_share", arguments->threshold_share);
+	appendStringInfoChar(json, '}');
+}
+
+/* ------------------------------------------------------------------------
+ * the functions' arguments, in their order
+ * ------------------------------------------------------------------------ */
+
+void
+parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
+{
+	NgramQuery *query = &arguments->query;
+	char *method;
+
+	parse_common(fcinfo, "text_col", arguments);
+	query->max_length = int_range(fcinfo, 5, "max_length", 1, NGRAM_MAX_LENGTH);
+	method = text_argument(fcinfo, 6, "method");
+	query->method = parse_method(method);
+	for (int k = 1; k <= query->max_length; k++)
+		query->bound[k] = int_range(fcinfo, 7, "max_contributions", 1, DP_MAX_KEYS);
+	if (!PG_ARGISNULL(8))
+		parse_bounds(PG_GETARG_ARRAYTYPE_P(8), query);
+	query->spurious = open_interval(fcinfo, 9, "spurious", 0, 1, "greater than 0 and less than 1");
+	query->pruning = parse_pruning(text_argument(fcinfo, 10, "pruning"));
+	query->noise_ratio = open_interval(fcinfo, 11, "noise_ratio", 0, get_float8_infinity(),
+									   "positive and finite");
+	parse_length(fcinfo, 12, query);
+	arguments->tokenizer = text_argument(fcinfo, 13, "tokenizer");
+	if (!PG_ARGISNULL(14))
+		arguments->max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
+	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,
+											   "greater than 0 and less than 1");
+	parse_options(DatumGetJsonbP(required(fcinfo, 16, "options")), NULL);
+	arguments->mechanism = "dp_ngrams";
+	note_parameters(arguments, method, "text_col");
+}
+
+void
+parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
+{
+	NgramQuery *query = &arguments->query;
+
+	parse_common(fcinfo, "item_col", arguments);
+	query->method = METHOD_DPSU_SINGLE;
+	query->max_length = query->length = 1;
+	query->bound[1] = int_range(fcinfo, 5, "max_contributions", 1, DP_MAX_KEYS);
+	query->noise_ratio = 1;
+	if (!PG_ARGISNULL(6) &&
+		strcmp(TextDatumGetCString(PG_GETARG_DATUM(6)), "weighted_gaussian") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("unknown method \"%s\"", TextDatumGetCString(PG_GETARG_DATUM(6))),
+				 errhint("The method is weighted_gaussian.")));
+	arguments->threshold_share = 0.1;
+	parse_options(DatumGetJsonbP(required(fcinfo, 7, "options")), &arguments->threshold_share);
+	arguments->tokenizer = "item";
+	arguments->mechanism = "dp_set_union";
+	note_parameters(arguments, "weighted_gaussian", "item_col");
+}

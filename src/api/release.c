@@ -1,0 +1,218 @@
+/*
+ * release.c
+ *	  The way of every private release over a relation, in one place and one
+ *	  order: check, price, charge (committed), run, return rows.
+ *
+ * Before the charge everything that the caller wrote is checked, so that a
+ * mistake costs nothing.  After it nothing is refunded, and whatever goes
+ * wrong while the relation is read becomes one fixed error: the original
+ * message could carry a value of the data.  Cancel and shutdown pass as they
+ * are.  From the charge on client messages below ERROR are off, because some
+ * settings that any user may change (trace_sort, debug_print_plan) would
+ * report counts of the data, and buffer counters are put back afterwards, so
+ * that EXPLAIN (ANALYZE, BUFFERS) shows nothing of the read.
+ */
+#include "postgres.h"
+
+#include "executor/instrument.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "api/release.h"
+#include "api/settings.h"
+#include "compat.h"
+#include "dpngram_errcodes.h"
+#include "ngram/extract.h"
+#include "ngram/read.h"
+
+/* A hair below the dataset's share, so that the lane's rounding can't refuse it. */
+#define SHARE_OF_DATASET(share) ((share) * (1 - 1e-12))
+
+/* The number of a column that the caller may name as text. */
+static AttrNumber
+check_columns(const LedgerAccess *access, const NgramArguments *arguments)
+{
+	AttrNumber attnum;
+	ListCell *cell;
+	bool allowed = access->text_columns == NIL;
+
+	if (strcmp(arguments->user_col, access->user_col) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_WRONG_PRIVACY_UNIT),
+				 errmsg("\"%s\" is not the privacy unit of the dataset \"%s\"",
+						arguments->user_col, access->dataset),
+				 errdetail("The dataset protects the persons named by its column \"%s\".",
+						   access->user_col)));
+	attnum = get_attnum(access->relid, arguments->text_col);
+	foreach (cell, access->text_columns)
+		allowed = allowed || strcmp(lfirst(cell), arguments->text_col) == 0;
+	if (attnum <= 0 || !allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_COLUMN),
+				 errmsg("column \"%s\" does not exist or may not be queried",
+						arguments->text_col)));
+	return attnum;
+}
+
+/* One plan a candidate price: the caller's split first, then the dataset's own. */
+static int
+make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPlan *plans)
+{
+	double epsilon = arguments->query.epsilon;
+	NgramSplit split[2] = {
+		{arguments->threshold_share, 0},
+		{SHARE_OF_DATASET(access->delta_share), access->pure_share * epsilon}};
+	int n = 0;
+
+	for (int i = 0; i < 2; i++)
+		if (ngram_plan(&arguments->query, split[i], &plans[n]) == DP_OK)
+			n++;
+		else if (i == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_ARGUMENT),
+					 errmsg("epsilon or delta is too small for this query"),
+					 errhint("Ask for more, or lower max_length or max_contributions.")));
+	return n;
+}
+
+static LedgerReceipt
+charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const NgramPlan *plans,
+			 int nplans)
+{
+	LedgerRequest request = {
+		.mechanism = arguments->mechanism,
+		.parameters = arguments->parameters.data,
+		.epsilon = arguments->query.epsilon,
+		.delta = arguments->query.delta,
+		.seeded = dpngram_test_seed != 0,
+		.ncandidates = nplans};
+
+	for (int i = 0; i < nplans; i++)
+		request.candidates[i] = (LedgerPrice){plans[i].mu2, plans[i].eps_pure, plans[i].delta_add};
+	if (request.seeded)
+		ereport(WARNING,
+				(errmsg("dpngram.test_seed is set: this release has predictable noise and "
+						"protects nobody")));
+	return ledger_charge(access, &request);
+}
+
+/* Read and extract, in memory of its own. */
+static int
+run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text_attnum,
+	Tokenizer *tokenizer, const NgramPlan *plan, ReleasedGrams *released)
+{
+	ReadSpec spec = {
+		.relid = access->relid,
+		.owner = access->owner,
+		.user_attnum = access->user_attnum,
+		.text_attnum = text_attnum,
+		.tokenizer = tokenizer,
+		.max_tokens = arguments->max_tokens};
+	Noise noise;
+	Extraction extraction = {
+		.plan = plan,
+		.vocabulary = vocabulary_create(),
+		.corpus = corpus_create(extract_memory_limit(), plan->query.pruning == PRUNING_SINGLE),
+		.noise = &noise,
+		.memory_limit = extract_memory_limit()};
+
+	read_corpus(&spec, extraction.vocabulary, extraction.corpus);
+	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
+	extract_ngrams(&extraction, released);
+	noise_clear(&noise);
+	return extraction.steps_done;
+}
+
+/* Whatever went wrong, the caller learns that something did, and no more. */
+static void
+mask_error(const LedgerReceipt *receipt, MemoryContext context)
+{
+	ErrorData *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+	ledger_release_failed(receipt->release_id);
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+		ReThrowError(error);
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("dpngram release " INT64_FORMAT " failed with SQLSTATE %s",
+					receipt->release_id, unpack_sql_state(error->sqlerrcode)),
+			 errhidestmt(true), errhidecontext(true)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_READ_FAILED),
+			 errmsg("the relation could not be read"),
+			 errdetail("The release stays charged. What went wrong is not told, because it may "
+					   "depend on the data."),
+			 errhint("The relation's owner can look into it with the release's number, " INT64_FORMAT
+					 ", in the server log.",
+					 receipt->release_id)));
+}
+
+static void
+return_rows(ReturnSetInfo *rsinfo, const ReleasedGrams *released, bool with_length)
+{
+	for (Size i = 0; i < released->n; i++)
+	{
+		const ReleasedGram *gram = &released->gram[i];
+		Datum values[4] = {Int32GetDatum(gram->length),
+						   PointerGetDatum(cstring_to_text_with_len(gram->text, gram->text_len)),
+						   Float8GetDatum(gram->weight / (double) DP_LATTICE_ONE),
+						   Float8GetDatum(gram->sigma / (double) DP_LATTICE_ONE)};
+		bool nulls[4] = {false};
+		int first = with_length ? 0 : 1;
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values + first, nulls + first);
+	}
+}
+
+/*
+ * Release the n-grams that the arguments ask for into the function's result:
+ * rows (n, text, weight, stddev), or without n.
+ */
+void
+release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool with_length)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	NgramPlan plans[2];
+	ReleasedGrams released = {0};
+	volatile int steps = 0;
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context;
+	BufferUsage usage = pgBufferUsage;
+	LedgerAccess *access = ledger_open(arguments->relid);
+	AttrNumber text_attnum = check_columns(access, arguments);
+	Tokenizer *tokenizer = tokenizer_create(arguments->tokenizer,
+											get_atttype(access->relid, text_attnum));
+	int nplans = make_plans(access, arguments, plans);
+	LedgerReceipt receipt = charge_plans(access, arguments, plans, nplans);
+	int nest = NewGUCNestLevel();
+
+	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
+	PG_TRY();
+	{
+		MemoryContextSwitchTo(context);
+		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		steps = run(access, arguments, text_attnum, tokenizer, &plans[receipt.chosen], &released);
+		return_rows(rsinfo, &released, with_length);
+	}
+	PG_CATCH();
+	{
+		mask_error(&receipt, caller);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	AtEOXact_GUC(true, nest);
+	pgBufferUsage = usage;
+	ledger_release_done(receipt.release_id,
+						psprintf("{\"steps\": %d, \"planned\": %d}", steps,
+								 plans[receipt.chosen].nsteps));
+}

@@ -1,0 +1,11 @@
+/*
+ * settings.h
+ *	  The settings of the SQL face.
+ */
+#ifndef DPNGRAM_SETTINGS_H
+#define DPNGRAM_SETTINGS_H
+
+/* 0: real noise; else a seed that makes it predictable (superuser, tests) */
+extern int dpngram_test_seed;
+
+#endif /* DPNGRAM_SETTINGS_H */

@@ -1,0 +1,52 @@
+/*
+ * compat.h
+ *	  The differences between PostgreSQL 14 and 18 that the sources meet.
+ */
+#ifndef DPNGRAM_COMPAT_H
+#define DPNGRAM_COMPAT_H
+
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+
+#if PG_VERSION_NUM < 150000
+
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define TUPLESORT_NONE false
+
+static inline size_t
+get_hash_memory_limit(void)
+{
+	return (size_t) get_hash_mem() * 1024;
+}
+
+/* as in PostgreSQL 15, without flags */
+static inline void
+InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+
+	Assert(flags == 0);
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
+		(rsinfo->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, NULL, &rsinfo->setDesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rsinfo->returnMode = SFRM_Materialize;
+	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
+	MemoryContextSwitchTo(old);
+}
+
+#endif
+
+#endif /* DPNGRAM_COMPAT_H */

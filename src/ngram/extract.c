@@ -1,0 +1,61 @@
+/*
+ * extract.c
+ *	  Private extraction of n-grams from a corpus: the methods, and what they
+ *	  do to one user's n-grams.
+ *
+ * Sensitivity.  In each step a user adds the weight floor(2^20 / sqrt(s)) / 2^20
+ * to each of the s distinct n-grams that remain after bounding, so the user's
+ * vector has l2 norm at most 1: s * floor(2^20 / sqrt(s))^2 <= 2^40, in
+ * integers.  Which n-grams count is decided by the user's own data, by what
+ * earlier steps released and by a keyed hash, so adding or removing the user
+ * changes the histogram by that vector and nothing else.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "common/dp_gaussian.h"
+#include "ngram/extract.h"
+
+/* Corpus and histogram share what a hash table may take. */
+Size
+extract_memory_limit(void)
+{
+	return get_hash_memory_limit() / 2;
+}
+
+/* Add one user's bounded, normalised n-grams to the step's histogram. */
+void
+extract_contribute(Extraction *extraction, int step, ItemList *items, uint64 user_hash,
+				   Histogram *histogram)
+{
+	const NgramStep *parameters = &extraction->plan->step[step];
+	uint64 user_key = dp_mix64(extraction->noise->sampling_key ^ step, user_hash);
+	int64 weight;
+
+	if (items->n == 0)
+		return;
+	item_list_distinct(items);
+	item_list_bound(items, parameters->bound, user_key);
+	weight = dp_lattice_weight(items->n);
+	for (Size i = 0; i < items->n; i++)
+		histogram_add(histogram, items->item[i], weight);
+	items->n = 0;
+}
+
+/*
+ * Run the plan.  The corpus is consumed; released rows are appended, ordered
+ * by length and bytes.
+ */
+void
+extract_ngrams(Extraction *extraction, ReleasedGrams *released)
+{
+	Size from = released->n;
+
+	if (extraction->plan->query.method == METHOD_DPNE)
+		extract_levels(extraction, released);
+	else
+		for (int step = 1; step <= extraction->plan->nsteps; step++)
+			extract_union(extraction, step, released);
+	released_sort(released, from);
+}

@@ -1,0 +1,53 @@
+/*
+ * extract.h
+ *	  Private extraction of n-grams from a corpus.
+ */
+#ifndef DPNGRAM_EXTRACT_H
+#define DPNGRAM_EXTRACT_H
+
+#include "ngram/candidates.h"
+#include "ngram/corpus.h"
+#include "ngram/gramset.h"
+#include "ngram/histogram.h"
+#include "ngram/noise.h"
+#include "ngram/plan.h"
+#include "ngram/vocabulary.h"
+
+/*
+ * What a test sees of the inside; a release never has one.  Everything here
+ * but plan, sets and counts of V_k is private data.
+ */
+typedef struct ExtractTrace
+{
+	void (*histogram)(void *state, int level, const HistogramEntry *entry);
+	void (*level)(void *state, const GramSet *set, uint64 candidates, uint64 support,
+				  int64 threshold);
+	void *state;
+} ExtractTrace;
+
+typedef struct Extraction
+{
+	const NgramPlan *plan;
+	Vocabulary *vocabulary;
+	Corpus *corpus;
+	Noise *noise;
+	Size memory_limit;		   /* bytes, for one histogram */
+	const ExtractTrace *trace; /* NULL but in tests */
+	int steps_done;			   /* out: steps whose noise was drawn */
+} Extraction;
+
+extern Size extract_memory_limit(void);
+extern void extract_ngrams(Extraction *extraction, ReleasedGrams *released);
+
+/* union.c: one set union of all n-grams of a step's lengths */
+extern void extract_union(Extraction *extraction, int step, ReleasedGrams *released);
+extern GramSet *extract_words(Extraction *extraction, uint32 **word_ids);
+
+/* levels.c: the levels of dpne */
+extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
+
+/* what both do to one user's n-grams */
+extern void extract_contribute(Extraction *extraction, int step, ItemList *items,
+							   uint64 user_hash, Histogram *histogram);
+
+#endif /* DPNGRAM_EXTRACT_H */

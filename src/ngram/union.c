@@ -1,0 +1,295 @@
+/*
+ * union.c
+ *	  Differentially private set union (DPSU) of n-grams with the weighted
+ *	  Gaussian policy (Gopi et al. 2020; DPNE paper, Algorithm 6).
+ *
+ * Sensitivity: see extract.c.  On the n-grams that some other user has too,
+ * the step is a Gaussian mechanism of l2 sensitivity 1.  An n-gram that one
+ * user alone has must not appear because of that user: with t such n-grams
+ * each weighs at most 1/sqrt(t), and the threshold is so high that any of them
+ * passes with probability at most the step's share of delta, for every t up to
+ * the bound (dp_union_threshold).
+ *
+ * All lengths of a step are in one histogram.  An n-gram of several words is
+ * identified by a fingerprint: a polynomial in its token ids at a random point
+ * modulo the prime 2^61 - 1, beside 64 bits of content hash.  Two passes
+ * surround it: the first counts, the second finds the words of the few
+ * released n-grams and verifies that no two n-grams share a fingerprint, so a
+ * wrong n-gram can't be returned.  A single word is its own id.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "common/dp_sample.h"
+#include "ngram/extract.h"
+
+#define FINGERPRINT_PRIME ((UINT64CONST(1) << 61) - 1)
+
+/* (a * b + c) mod 2^61 - 1, for arguments below 2^61 */
+static inline uint64
+fingerprint_step(uint64 a, uint64 b, uint64 c)
+{
+	dp_uint128 x = (dp_uint128) a * b + c;
+	uint64 y = (uint64) (x & FINGERPRINT_PRIME) + (uint64) (x >> 61);
+
+	return y >= FINGERPRINT_PRIME ? y - FINGERPRINT_PRIME : y;
+}
+
+/* The n-grams of a step's lengths, position by position. */
+typedef struct GramWalk
+{
+	const Vocabulary *vocabulary;
+	const CorpusUser *user;
+	uint64 point; /* of the polynomial; secret, random */
+	uint32 start; /* position of the first token */
+	int length;
+	int min_length;
+	int max_length;
+	ItemKey key;
+} GramWalk;
+
+/* Advance to the next n-gram of the user; false after the last. */
+static bool
+walk_next(GramWalk *walk)
+{
+	const CorpusUser *user = walk->user;
+
+	for (;;)
+	{
+		uint32 at = walk->start + walk->length;
+
+		if (walk->length == walk->max_length || at >= user->n || user->id[at] == 0)
+		{
+			if (++walk->start >= user->n)
+				return false;
+			walk->length = 0;
+			walk->key = (ItemKey){0, 0};
+			continue;
+		}
+		walk->key.key = fingerprint_step(walk->key.key, walk->point, user->id[at]);
+		walk->key.content = dp_mix64(walk->key.content,
+									 vocabulary_hash(walk->vocabulary, user->id[at]));
+		walk->length++;
+		if (walk->length >= walk->min_length)
+			return true;
+	}
+}
+
+static void
+walk_user(GramWalk *walk, const CorpusUser *user)
+{
+	walk->user = user;
+	walk->start = UINT32_MAX; /* the first step leads to position 0 */
+	walk->length = walk->max_length;
+}
+
+/* A released n-gram while its words are being found. */
+typedef struct Found
+{
+	ItemKey key;
+	int64 weight;
+	int length; /* 0: not found yet */
+	uint32 token[NGRAM_MAX_LENGTH];
+} Found;
+
+typedef struct UnionState
+{
+	Extraction *extraction;
+	int step;
+	uint64 support;
+	Found *found;
+	Size nfound;
+	Size capacity;
+} UnionState;
+
+static void
+remember(UnionState *state, ItemKey key, int64 weight)
+{
+	if (state->nfound == state->capacity)
+	{
+		state->capacity = Max(2 * state->capacity, 64);
+		state->found = state->found == NULL ? palloc(state->capacity * sizeof(Found)) : repalloc_huge(state->found, state->capacity * sizeof(Found));
+	}
+	state->found[state->nfound++] = (Found){.key = key, .weight = weight};
+}
+
+/* Noise and threshold for one n-gram of the histogram. */
+static void
+judge(void *arg, const HistogramEntry *entry)
+{
+	UnionState *state = arg;
+	Extraction *extraction = state->extraction;
+	const NgramStep *step = &extraction->plan->step[state->step];
+	int64 noisy = entry->weight + noise_gaussian(extraction->noise, step->sigma,
+												 state->step, entry->key.content);
+
+	state->support++;
+	if (extraction->trace)
+		extraction->trace->histogram(extraction->trace->state, state->step, entry);
+	if (noisy > step->threshold)
+		remember(state, entry->key, noisy);
+}
+
+static GramWalk
+start_walk(Extraction *extraction, int step, uint64 point)
+{
+	GramWalk walk = {.vocabulary = extraction->vocabulary, .point = point, .min_length = extraction->plan->step[step].min_length, .max_length = extraction->plan->step[step].max_length};
+
+	return walk;
+}
+
+static Histogram *
+count(Extraction *extraction, int step, uint64 point)
+{
+	Histogram *histogram = histogram_create(extraction->memory_limit);
+	GramWalk walk = start_walk(extraction, step, point);
+	CorpusScan scan;
+	CorpusUser user;
+	ItemList items;
+
+	item_list_init(&items);
+	corpus_scan_begin(&scan, extraction->corpus, false);
+	while (corpus_scan_next(&scan, &user))
+	{
+		walk_user(&walk, &user);
+		while (walk_next(&walk))
+			item_list_add(&items, walk.key.key, walk.key.content);
+		extract_contribute(extraction, step, &items, user.hash, histogram);
+	}
+	corpus_scan_end(&scan);
+	pfree(items.item);
+	return histogram;
+}
+
+/* Count, draw noise, and leave in state what passed the threshold. */
+static void
+union_release(UnionState *state, uint64 point)
+{
+	Histogram *histogram = count(state->extraction, state->step, point);
+
+	histogram_consume(histogram, judge, state);
+	state->extraction->steps_done++;
+}
+
+static void
+note_words(Found *found, const GramWalk *walk)
+{
+	const uint32 *token = walk->user->id + walk->start;
+
+	if (found->length == 0)
+	{
+		found->length = walk->length;
+		memcpy(found->token, token, walk->length * sizeof(uint32));
+	}
+	else if (found->length != walk->length ||
+			 memcmp(found->token, token, walk->length * sizeof(uint32)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two n-grams share a fingerprint")));
+}
+
+/* The second pass: find the words of what was released. */
+static void
+find_words(UnionState *state, uint64 point)
+{
+	Extraction *extraction = state->extraction;
+	Histogram *index = histogram_create(SIZE_MAX / 4);
+	GramWalk walk = start_walk(extraction, state->step, point);
+	CorpusScan scan;
+	CorpusUser user;
+
+	for (Size i = 0; i < state->nfound; i++)
+		histogram_add(index, state->found[i].key, i);
+	corpus_scan_begin(&scan, extraction->corpus, false);
+	while (corpus_scan_next(&scan, &user))
+	{
+		walk_user(&walk, &user);
+		while (walk_next(&walk))
+		{
+			HistogramEntry *entry = histogram_find(index, walk.key);
+
+			if (entry != NULL)
+				note_words(&state->found[entry->weight], &walk);
+		}
+	}
+	corpus_scan_end(&scan);
+	histogram_free(index);
+}
+
+/* A random evaluation point, far from 0 and below the prime. */
+static uint64
+random_point(Extraction *extraction, int step)
+{
+	return 1 + dp_uniform(noise_stream(extraction->noise, step), FINGERPRINT_PRIME - 1);
+}
+
+/* One set union: release the n-grams of the step's lengths. */
+void
+extract_union(Extraction *extraction, int step, ReleasedGrams *released)
+{
+	UnionState state = {.extraction = extraction, .step = step};
+	uint64 point = random_point(extraction, step);
+
+	union_release(&state, point);
+	if (state.nfound > 0)
+		find_words(&state, point);
+	for (Size i = 0; i < state.nfound; i++)
+		released_add(released, extraction->vocabulary, state.found[i].token, state.found[i].length,
+					 state.found[i].weight, extraction->plan->step[step].sigma);
+	if (extraction->trace)
+	{
+		GramSet set = {.length = extraction->plan->step[step].max_length,
+					   .sigma = extraction->plan->step[step].sigma,
+					   .n = (uint32) state.nfound};
+
+		extraction->trace->level(extraction->trace->state, &set, 0, state.support,
+								 extraction->plan->step[step].threshold);
+	}
+	if (state.found)
+		pfree(state.found);
+}
+
+/* ------------------------------------------------------------------------ */
+
+static int
+compare_words(const void *pa, const void *pb, void *arg)
+{
+	const Found *a = pa;
+	const Found *b = pb;
+	int len_a;
+	int len_b;
+	const char *word_a = vocabulary_string(arg, (uint32) a->key.key, &len_a);
+	const char *word_b = vocabulary_string(arg, (uint32) b->key.key, &len_b);
+	int order = memcmp(word_a, word_b, Min(len_a, len_b));
+
+	return order != 0 ? order : len_a - len_b;
+}
+
+/*
+ * S_1 for dpne, step 1 of the plan: words numbered by their bytes.  word_ids
+ * returns each number's id in the vocabulary, at index number - 1.
+ */
+GramSet *
+extract_words(Extraction *extraction, uint32 **word_ids)
+{
+	UnionState state = {.extraction = extraction, .step = 1};
+	const NgramStep *step = &extraction->plan->step[1];
+	GramSet *words = gramset_create(1, step->sigma);
+
+	union_release(&state, 0); /* a single word is its own id at any point */
+	if (state.nfound > 1)
+		qsort_arg(state.found, state.nfound, sizeof(Found), compare_words,
+				  extraction->vocabulary);
+	*word_ids = palloc((state.nfound + 1) * sizeof(uint32));
+	for (Size i = 0; i < state.nfound; i++)
+	{
+		(*word_ids)[i] = (uint32) state.found[i].key.key;
+		gramset_add(words, i + 1, state.found[i].weight);
+	}
+	if (extraction->trace)
+		extraction->trace->level(extraction->trace->state, words, 0, state.support,
+								 step->threshold);
+	if (state.found)
+		pfree(state.found);
+	return words;
+}

@@ -1,0 +1,43 @@
+/* Private extraction of n-grams and of column values. */
+
+CREATE FUNCTION @extschema@.dp_ngrams(
+	relation regclass,
+	user_col name,
+	text_col name,
+	epsilon float8,
+	delta float8,
+	max_length int DEFAULT 5,
+	method text DEFAULT 'dpne',
+	max_contributions int DEFAULT 100,
+	max_contributions_per_length int[] DEFAULT NULL,
+	spurious float8 DEFAULT 0.01,
+	pruning text DEFAULT 'both',
+	noise_ratio float8 DEFAULT 1,
+	length int DEFAULT NULL,
+	tokenizer text DEFAULT 'word',
+	max_tokens int DEFAULT NULL,
+	threshold_share float8 DEFAULT 0.1,
+	options jsonb DEFAULT '{}')
+RETURNS TABLE (n int, ngram text, weight float8, stddev float8)
+AS 'MODULE_PATHNAME', 'dpngram_dp_ngrams'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.dp_ngrams(regclass, name, name, float8, float8, int, text, int, int[],
+	float8, text, float8, int, text, int, float8, jsonb) IS
+'n-grams of a protected text column that many users share, (epsilon, delta)-differentially private for each user; debits the dataset''s budget for good';
+
+CREATE FUNCTION @extschema@.dp_set_union(
+	relation regclass,
+	user_col name,
+	item_col name,
+	epsilon float8,
+	delta float8,
+	max_contributions int DEFAULT 100,
+	method text DEFAULT NULL,
+	options jsonb DEFAULT '{}')
+RETURNS TABLE (item text, weight float8, stddev float8)
+AS 'MODULE_PATHNAME', 'dpngram_dp_set_union'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.dp_set_union(regclass, name, name, float8, float8, int, text, jsonb) IS
+'values of a protected column that many users share, (epsilon, delta)-differentially private for each user; debits the dataset''s budget for good';
