@@ -12,8 +12,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
+#include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "ngram/extract.h"
 
@@ -22,6 +25,17 @@ Size
 extract_memory_limit(void)
 {
 	return get_hash_memory_limit() / 2;
+}
+
+/* The weight of each of a user's s n-grams. */
+static int64
+user_weight(Size s)
+{
+	if (DP_SABOTAGED(SABOTAGE_MAX_NORM))
+		return DP_LATTICE_ONE;
+	if (DP_SABOTAGED(SABOTAGE_NEAREST))
+		return (int64) rint((double) DP_LATTICE_ONE / sqrt((double) s));
+	return dp_lattice_weight(s);
 }
 
 /* Add one user's bounded, normalised n-grams to the step's histogram. */
@@ -37,7 +51,7 @@ extract_contribute(Extraction *extraction, int step, ItemList *items, uint64 use
 		return;
 	item_list_distinct(items);
 	item_list_bound(items, parameters->bound, user_key);
-	weight = dp_lattice_weight(items->n);
+	weight = user_weight(items->n);
 	for (Size i = 0; i < items->n; i++)
 		histogram_add(histogram, items->item[i], weight);
 	items->n = 0;

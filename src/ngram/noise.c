@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "common/dp_audit.h"
 #include "common/dp_sample.h"
 #include "ngram/noise.h"
 
@@ -46,6 +47,7 @@ noise_clear(Noise *noise)
 int64
 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 {
+	DP_AUDIT_SIGMA(level, sigma);
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_discrete_gaussian(&noise->random, sigma);

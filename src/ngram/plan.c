@@ -24,6 +24,7 @@
 
 #include <math.h>
 
+#include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "common/dp_sample.h"
 #include "ngram/plan.h"
@@ -158,6 +159,8 @@ set_price(NgramPlan *plan, double delta_add)
 	{
 		double mu = DP_LATTICE_ONE / (double) plan->step[i].sigma;
 
+		if (DP_SABOTAGED(SABOTAGE_UNDEBITED) && i == plan->nsteps)
+			break;
 		plan->mu2 += mu * mu;
 		plan->eps_pure += dp_slack_epsilon(mu, plan->step[i].bound);
 	}

@@ -14,8 +14,8 @@
  *
  * p is that of the discrete Gaussian that real rows get, P(X > threshold), and
  * a released weight is X given X > threshold: a spurious row has exactly the
- * law of a real row of weight 0, on the same lattice.  (mechanisms of the
- * literature round a conditioned normal instead; the two laws differ by less
+ * law of a real row of weight 0, on the same lattice.  (Other designs
+ * round a conditioned normal instead; the two laws differ by less
  * than the slack that the plan debits, see doc/privacy.md.)
  */
 #include "postgres.h"
@@ -24,6 +24,7 @@
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 
+#include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "common/dp_sample.h"
 #include "ngram/spurious.h"
@@ -61,6 +62,26 @@ next_rank(Support *support)
 	return (uint64) DatumGetInt64(rank);
 }
 
+/* How many members of V_k nobody wrote. */
+static uint64
+count_outside(const Support *support)
+{
+	uint64 outside = support->candidates->total - support->n;
+
+	if (DP_SABOTAGED(SABOTAGE_UNDERCOUNT))
+		return 0;
+	return DP_SABOTAGED(SABOTAGE_PARTIAL) ? outside / 2 : outside;
+}
+
+/* X given X > threshold, for the discrete Gaussian X of real rows. */
+static int64
+spurious_weight(DpRandom *random, int64 sigma, int64 threshold)
+{
+	int64 weight = dp_discrete_gaussian_above(random, sigma, threshold);
+
+	return DP_SABOTAGED(SABOTAGE_OFF_LATTICE) ? weight | 1 : weight;
+}
+
 /*
  * Release each member of V_k outside the support with probability
  * P(X > threshold), with X given X > threshold as its weight; sigma and
@@ -70,7 +91,7 @@ void
 support_release_spurious(Support *support, DpRandom *random, int64 sigma, int64 threshold,
 						 GramSet *released)
 {
-	uint64 outside = support->candidates->total - support->n;
+	uint64 outside = count_outside(support);
 	uint64 at = 0;		/* of the members outside, how many are passed */
 	uint64 skipped = 0; /* of the support, how many stand before that */
 	uint64 rank;
@@ -96,7 +117,7 @@ support_release_spurious(Support *support, DpRandom *random, int64 sigma, int64 
 			rank = next_rank(support);
 		}
 		gramset_add(released, candidate_key(support->candidates, at + skipped),
-					dp_discrete_gaussian_above(random, sigma, threshold));
+					spurious_weight(random, sigma, threshold));
 		at++;
 	}
 }
