@@ -10,7 +10,7 @@
  * drawing the noise on the integer lattice adds a pure epsilon slack
  * (doc/privacy.md, "The lattice").  Hence
  *
- *		delta(epsilon) <= dG(epsilon - slack, mu) + delta_t + tail,
+ *		delta(epsilon) <= exp(slack) dG(epsilon - slack, mu) + delta_t + tail,
  *
  * which is solved for mu with a given share of delta for delta_t + tail.
  *
@@ -97,7 +97,7 @@ tail(const NgramPlan *plan)
 	return sum * ROUND_UP;
 }
 
-/* The largest mu with dG(epsilon - max(slack, reserve), mu) <= delta_g. */
+/* The largest mu with exp(r) dG(epsilon - r, mu) <= delta_g, r = max(slack, reserve). */
 static DpStatus
 solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
 {
@@ -109,7 +109,7 @@ solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
 	reserve = Max(reserve, slack(plan, at_most));
 	if (reserve >= plan->query.epsilon)
 		return DP_ERR_RANGE;
-	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g, mu);
+	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g * exp(-reserve), mu);
 }
 
 /*
