@@ -14,12 +14,18 @@
 #include "ngram/vocabulary.h"
 
 /*
- * What a test sees of the inside; a release never has one.  Everything here
- * but plan, sets and counts of V_k is private data.
+ * What a test sees of the inside; a release never has one.  All but plan, sets
+ * and |V_k| is private data.
+ *
+ * histogram: one n-gram of a level's support and its exact weight in lattice
+ * units, before noise.  (Set unions of several lengths don't know the words
+ * at that point and call it with text NULL.)
+ * level: a level's result, its |V_k| (0 for set unions), the size of its
+ * support and its threshold.
  */
 typedef struct ExtractTrace
 {
-	void (*histogram)(void *state, int level, const HistogramEntry *entry);
+	void (*histogram)(void *state, int level, const char *text, int len, int64 weight);
 	void (*level)(void *state, const GramSet *set, uint64 candidates, uint64 support,
 				  int64 threshold);
 	void *state;

@@ -170,6 +170,38 @@ level_count(Levels *levels)
 	return histogram;
 }
 
+/* The vocabulary ids of the words of the gram of length k with this key. */
+static void
+spell(const Levels *levels, int k, uint64 key, uint32 *ids)
+{
+	bool single = levels->extraction->plan->query.pruning == PRUNING_SINGLE;
+
+	/* the last word is the suffix's suffix's ..., then go on with the prefix */
+	for (; k > 1; k--)
+	{
+		uint32 last = (uint32) key;
+
+		for (int j = k - 1; !single && j > 1; j--)
+			last = (uint32) levels->set[j]->key[last - 1];
+		ids[k - 1] = levels->word_ids[last - 1];
+		key = levels->set[k - 1]->key[(key >> 32) - 1];
+	}
+	ids[0] = levels->word_ids[key - 1];
+}
+
+static void
+trace_entry(const Levels *levels, const HistogramEntry *entry)
+{
+	Extraction *extraction = levels->extraction;
+	ReleasedGrams one = {0};
+	uint32 ids[NGRAM_MAX_LENGTH];
+
+	spell(levels, levels->k, entry->key.key, ids);
+	released_add(&one, extraction->vocabulary, ids, levels->k, 0, 0);
+	extraction->trace->histogram(extraction->trace->state, levels->k, one.gram->text,
+								 one.gram->text_len, entry->weight);
+}
+
 /* Noise and threshold for one k-gram that somebody has. */
 static void
 judge(void *arg, const HistogramEntry *entry)
@@ -181,7 +213,7 @@ judge(void *arg, const HistogramEntry *entry)
 												 entry->key.content);
 
 	if (extraction->trace)
-		extraction->trace->histogram(extraction->trace->state, levels->k, entry);
+		trace_entry(levels, entry);
 	support_add(levels->support, entry->key.key);
 	if (noisy > levels->threshold)
 		gramset_add(set, entry->key.key, noisy);
@@ -267,26 +299,6 @@ extract_first_level(Levels *levels)
 		levels->word_numbers[levels->word_ids[i]] = i + 1;
 }
 
-/* The vocabulary ids of a gram's words. */
-static void
-spell(const Levels *levels, int k, uint32 number, uint32 *ids)
-{
-	bool single = levels->extraction->plan->query.pruning == PRUNING_SINGLE;
-
-	/* the last word is the suffix's suffix's ..., then go on with the prefix */
-	for (; k > 1; k--)
-	{
-		uint64 key = levels->set[k]->key[number - 1];
-		uint32 last = (uint32) key;
-
-		for (int j = k - 1; !single && j > 1; j--)
-			last = (uint32) levels->set[j]->key[last - 1];
-		ids[k - 1] = levels->word_ids[last - 1];
-		number = (uint32) (key >> 32);
-	}
-	ids[0] = levels->word_ids[number - 1];
-}
-
 /* The rows of S_k. */
 static void
 append_rows(const Levels *levels, int k, ReleasedGrams *released)
@@ -297,7 +309,7 @@ append_rows(const Levels *levels, int k, ReleasedGrams *released)
 	for (uint32 number = 1; number <= set->n; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		spell(levels, k, number, ids);
+		spell(levels, k, set->key[number - 1], ids);
 		released_add(released, levels->extraction->vocabulary, ids, k, set->weight[number - 1],
 					 set->sigma);
 	}

@@ -114,6 +114,18 @@ remember(UnionState *state, ItemKey key, int64 weight)
 	state->found[state->nfound++] = (Found){.key = key, .weight = weight};
 }
 
+static void
+trace_entry(const Extraction *extraction, const NgramStep *step, const HistogramEntry *entry)
+{
+	const char *text = NULL;
+	int len = 0;
+
+	if (step->max_length == 1)
+		text = vocabulary_string(extraction->vocabulary, (uint32) entry->key.key, &len);
+	extraction->trace->histogram(extraction->trace->state, step->max_length, text, len,
+								 entry->weight);
+}
+
 /* Noise and threshold for one n-gram of the histogram. */
 static void
 judge(void *arg, const HistogramEntry *entry)
@@ -126,7 +138,7 @@ judge(void *arg, const HistogramEntry *entry)
 
 	state->support++;
 	if (extraction->trace)
-		extraction->trace->histogram(extraction->trace->state, state->step, entry);
+		trace_entry(extraction, step, entry);
 	if (noisy > step->threshold)
 		remember(state, entry->key, noisy);
 }
