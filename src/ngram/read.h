@@ -5,6 +5,7 @@
 #ifndef DPNGRAM_READ_H
 #define DPNGRAM_READ_H
 
+#include "access/attnum.h"
 #include "ngram/corpus.h"
 #include "ngram/tokenize.h"
 #include "ngram/vocabulary.h"
@@ -19,6 +20,7 @@ typedef struct ReadSpec
 	int max_tokens; /* longer documents are dropped; 0: no limit */
 } ReadSpec;
 
+extern void read_check_user_type(Oid type);
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
 #endif /* DPNGRAM_READ_H */

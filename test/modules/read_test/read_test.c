@@ -1,0 +1,224 @@
+/*
+ * read_test.c
+ *	  Shows to SQL what the tokenizers and the reader make of values and
+ *	  relations, so that regression tests can look at each by itself.
+ *
+ * The corpus of this module is a recording one: it writes down the calls of
+ * the reader instead of packing ids.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "ngram/read.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(read_test_tokens);
+PG_FUNCTION_INFO_V1(read_test_corpus);
+PG_FUNCTION_INFO_V1(read_test_measure);
+PG_FUNCTION_INFO_V1(read_test_vocabulary);
+
+/* ---- a corpus that records ---- */
+
+struct Corpus
+{
+	ReturnSetInfo *result; /* rows go here, or nowhere if NULL */
+	Vocabulary *vocabulary;
+	int64 users;
+	int64 tokens;
+	int place; /* within the user */
+	uint64 hash;
+	bool open; /* between begin_user and end_user */
+};
+
+static void
+record(Corpus *corpus, uint32 id)
+{
+	Datum values[4];
+	bool nulls[4] = {0};
+	const char *string;
+	int len;
+
+	if (!corpus->open)
+		elog(ERROR, "token outside of a user");
+	corpus->place++;
+	if (corpus->result == NULL)
+		return;
+	values[0] = Int32GetDatum((int32) corpus->users);
+	values[1] = Int64GetDatum((int64) corpus->hash);
+	values[2] = Int32GetDatum(corpus->place);
+	values[3] = (Datum) 0;
+	nulls[3] = id == 0;
+	if (id != 0)
+	{
+		string = vocabulary_string(corpus->vocabulary, id, &len);
+		values[3] = PointerGetDatum(cstring_to_text_with_len(string, len));
+	}
+	tuplestore_putvalues(corpus->result->setResult, corpus->result->setDesc, values, nulls);
+}
+
+void
+corpus_begin_user(Corpus *corpus, uint64 hash)
+{
+	if (corpus->open)
+		elog(ERROR, "user within a user");
+	corpus->open = true;
+	corpus->users++;
+	corpus->place = 0;
+	corpus->hash = hash;
+}
+
+void
+corpus_add_token(Corpus *corpus, uint32 id)
+{
+	corpus->tokens++;
+	record(corpus, id);
+}
+
+void
+corpus_end_document(Corpus *corpus)
+{
+	record(corpus, 0);
+}
+
+void
+corpus_end_user(Corpus *corpus)
+{
+	if (!corpus->open)
+		elog(ERROR, "end of no user");
+	corpus->open = false;
+}
+
+/* ---- functions ---- */
+
+static void
+append_token(void *state, const char *token, int len)
+{
+	ArrayBuildState **array = state;
+	Datum value = (Datum) 0;
+
+	if (token != NULL)
+		value = PointerGetDatum(cstring_to_text_with_len(token, len));
+	*array = accumArrayResult(*array, value, token == NULL, TEXTOID, CurrentMemoryContext);
+}
+
+/*
+ * The sink must outlive contexts that a tokenizer resets, so it builds its
+ * array in the context that was current before.
+ */
+Datum
+read_test_tokens(PG_FUNCTION_ARGS)
+{
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	char *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Tokenizer *tokenizer = tokenizer_create(name, type);
+	ArrayBuildState *array = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+
+	tokenize(tokenizer, PG_GETARG_DATUM(0), append_token, &array);
+	PG_RETURN_DATUM(makeArrayResult(array, CurrentMemoryContext));
+}
+
+static void
+read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
+{
+	ReadSpec spec = {0};
+	Relation relation = relation_open(PG_GETARG_OID(0), AccessShareLock);
+
+	spec.relid = RelationGetRelid(relation);
+	spec.owner = relation->rd_rel->relowner;
+	spec.user_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(1)));
+	spec.text_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(2)));
+	read_check_user_type(get_atttype(spec.relid, spec.user_attnum));
+	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)),
+									  get_atttype(spec.relid, spec.text_attnum));
+	spec.max_tokens = PG_GETARG_INT32(4);
+	relation_close(relation, NoLock);
+
+	corpus->vocabulary = vocabulary_create();
+	read_corpus(&spec, corpus->vocabulary, corpus);
+	if (corpus->open)
+		elog(ERROR, "the last user was not ended");
+}
+
+/* InitMaterializedSRF() in the words of PostgreSQL 14, which lacks it. */
+static void
+begin_rows(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+
+	if (get_call_result_type(fcinfo, NULL, &result->setDesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	result->returnMode = SFRM_Materialize;
+	result->setResult = tuplestore_begin_heap(true, false, work_mem);
+	MemoryContextSwitchTo(old);
+}
+
+Datum
+read_test_corpus(PG_FUNCTION_ARGS)
+{
+	Corpus corpus = {0};
+
+	begin_rows(fcinfo);
+	corpus.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	read_arguments(fcinfo, &corpus);
+	return (Datum) 0;
+}
+
+Datum
+read_test_measure(PG_FUNCTION_ARGS)
+{
+	Corpus corpus = {0};
+	Datum values[3];
+	bool nulls[3] = {0};
+	TupleDesc descriptor;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	read_arguments(fcinfo, &corpus);
+	values[0] = Int64GetDatum(corpus.users);
+	values[1] = Int64GetDatum(corpus.tokens);
+	values[2] = Int64GetDatum(vocabulary_size(corpus.vocabulary));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
+
+Datum
+read_test_vocabulary(PG_FUNCTION_ARGS)
+{
+	int n = PG_GETARG_INT32(0);
+	Vocabulary *vocabulary = vocabulary_create();
+	char number[16];
+
+	for (int round = 0; round < PG_GETARG_INT32(1); round++)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			int len = pg_ltoa(i, number);
+			uint32 id = vocabulary_intern(vocabulary, number, len);
+			const char *string;
+			int kept;
+
+			CHECK_FOR_INTERRUPTS();
+			if (id != (uint32) i + 1)
+				elog(ERROR, "token %d has id %u", i, id);
+			string = vocabulary_string(vocabulary, id, &kept);
+			if (kept != len || memcmp(string, number, len) != 0)
+				elog(ERROR, "token %d is kept as %.*s", i, kept, string);
+			if (vocabulary_hash(vocabulary, id) !=
+				hash_bytes_extended((unsigned char *) number, len, 0))
+				elog(ERROR, "token %d has another hash", i);
+		}
+	}
+	if (vocabulary_size(vocabulary) != (uint32) n)
+		elog(ERROR, "vocabulary holds %u tokens", vocabulary_size(vocabulary));
+	PG_RETURN_VOID();
+}
