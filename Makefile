@@ -26,8 +26,13 @@ NGRAM_OBJS = \
 	src/ngram/levels.o \
 	src/ngram/noise.o \
 	src/ngram/plan.o \
+	src/ngram/read.o \
 	src/ngram/spurious.o \
-	src/ngram/union.o
+	src/ngram/tokenize.o \
+	src/ngram/tokenize_parser.o \
+	src/ngram/tokenize_word.o \
+	src/ngram/union.o \
+	src/ngram/vocabulary.o
 
 # The privacy ledger; knows no mechanism.
 LEDGER_OBJS =
