@@ -32,7 +32,7 @@
 /* price = computed * this: more than what rounding of doubles can have lost */
 #define ROUND_UP (1.0 + 1e-12)
 
-static bool
+static inline bool
 is_set_union(const NgramQuery *query, int step)
 {
 	return query->method != METHOD_DPNE || step == 1;
