@@ -106,7 +106,7 @@ server_log()
 make_work check
 tree=$work/tree
 
-step build "$MAKE" -C "$top" -f Makefile -j2 all
+step build "$MAKE" -s -C "$top" -f Makefile -j2 all
 step install install_extension
 mkdir "$tree"
 tar -C "$top" --exclude=./.git -cf - . | tar -C "$tree" -xf -

@@ -1,0 +1,71 @@
+#!/bin/bash
+# demo.sh: make demo.  Protects the Debian changelogs that this machine holds, in a
+# private server, and lets an analyst who can't read them see their common phrases.
+#
+# Where /usr/share/doc holds too few authors (a minimal image has none), packages
+# with long changelogs are downloaded and only their changelogs unpacked, into the
+# demo's own folder: nothing but the build's dependencies is installed.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+MIN_AUTHORS=400
+PACKAGES="linux-libc-dev devscripts lintian apt x11-common debhelper debian-faq dpkg
+    developers-reference reportbug debianutils tasksel debootstrap systemd-timesyncd libgmp10
+    debian-goodies apt-listchanges initscripts aptitude-common apt-file sysvinit-utils
+    shared-mime-info gnome-themes-extra-data discover-data ifupdown maint-guide debconf
+    adwaita-icon-theme clang-format-14 xserver-common"
+
+quietly() # NAME COMMAND...: its output only if it fails
+{
+    local name=$1
+    shift
+    "$@" >"$work/$name.log" 2>&1 && return
+    cat "$work/$name.log"
+    echo "demo: $name failed"
+    exit 1
+}
+
+collect() # the changelogs under the folders given, as rows for COPY
+{
+    find -L "$@" -mindepth 2 -maxdepth 2 \
+        \( -name changelog.Debian.gz -o -name changelog.gz \) 2>/dev/null | sort |
+        perl "$top/scripts/changelogs.pl" >"$work/rows.tsv"
+    authors=$(cut -f 1 "$work/rows.tsv" | sort -u | wc -l)
+}
+
+fetch_changelogs()
+{
+    local package
+    echo "   ($authors authors under /usr/share/doc are too few; fetching more changelogs)"
+    mkdir "$work/debs"
+    cd "$work/debs"
+    apt-cache show apt >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
+    for package in $PACKAGES; do
+        # a release may lack one of them
+        apt-get download -q "$package" >/dev/null 2>&1 || continue
+        dpkg-deb --fsys-tarfile "$package"_*.deb |
+            tar -xf - -C "$work" --wildcards './usr/share/doc/*/changelog*.gz' 2>/dev/null || true
+        rm -f "$package"_*.deb
+    done
+    cd "$top"
+}
+
+"$top/scripts/deps.sh"
+make_work demo
+echo "== Building, installing, starting a private server"
+quietly build "$MAKE" -s -C "$top" -f Makefile -j2 all
+quietly install install_extension
+quietly server server_start
+
+echo "== Collecting Debian changelogs"
+collect /usr/share/doc
+if [ "$authors" -lt "$MIN_AUTHORS" ]; then
+    fetch_changelogs
+    collect /usr/share/doc "$work/usr/share/doc"
+fi
+echo "   $authors authors, $(wc -l <"$work/rows.tsv") entries"
+if [ "$authors" -lt "$MIN_AUTHORS" ]; then
+    echo "demo: fewer than $MIN_AUTHORS authors"
+    exit 1
+fi
+
+as_server psql --no-psqlrc --quiet --set=rows="$work/rows.tsv" --file=- <"$top/scripts/demo.sql"
