@@ -30,6 +30,7 @@ extern uint64 dp_geometric(DpRandom *rng, DpRate rate);
 extern uint64 dp_binomial(DpRandom *rng, uint64 n, DpRate rate);
 extern int64 dp_discrete_laplace(DpRandom *rng, int64 scale);
 extern int64 dp_discrete_gaussian(DpRandom *rng, int64 sigma);
+extern int64 dp_discrete_gaussian_ratio(DpRandom *rng, int64 num, int64 den);
 extern int64 dp_discrete_gaussian_above(DpRandom *rng, int64 sigma, int64 bound);
 
 #endif /* DP_SAMPLE_H */
