@@ -4,10 +4,10 @@
  *	  deltas live and textbook formulas lose their digits.
  *
  * In the tail, Phibar(z) ~ exp(-z^2/2), so an error of one unit in the last
- * place of z costs z^2 units in the result: 150 digits' worth of 2^-53 at z = 12,
- * fourteen hundred at z = 37.  The functions therefore compute in long double
- * (libm's erfcl and expl), which keeps a double's precision to the end of a
- * double's range; where long double is double, expect z^2 2^-53 instead.
+ * place of z costs z^2 units in the result: 144 of them at z = 12, 1,400 at the
+ * end of a double's range.  The functions therefore compute in long double
+ * (libm's erfcl and expl), which keeps a double's precision to that end; where
+ * long double is no longer than double, expect a relative error of z^2 2^-53.
  *
  * GSL gives the first approximation of the quantile.  It is under the GPL, so
  * no other file of the project may include it, and its error handler, which
@@ -103,8 +103,9 @@ upper_quantile(double p)
 /*
  * dp_normal_isf - the z with Phibar(z) = p.
  *
- * z is right to its last places, which is 1e-14 in p (relative) and better
- * down to p = 1e-300.  DP_ERR_DOMAIN unless 0 < p < 1.
+ * z is right to one unit in its last place for p down to the smallest normal
+ * double, so that Phibar(z) meets p as closely as a double z can: within
+ * z^2 2^-53, 1e-14 at p = 1e-20.  DP_ERR_DOMAIN unless 0 < p < 1.
  */
 DpStatus
 dp_normal_isf(double p, double *z)
