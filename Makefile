@@ -13,7 +13,11 @@ PGFILEDESC = "dpngram - differentially private n-grams with a privacy ledger"
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.control)
 
 # The mathematics; knows no database.
-COMMON_OBJS =
+COMMON_OBJS = \
+	src/common/dp_gaussian.o \
+	src/common/dp_normal.o \
+	src/common/dp_random.o \
+	src/common/dp_sample.o
 
 # Extraction of n-grams; doesn't know the ledger.
 NGRAM_OBJS = \

@@ -33,13 +33,16 @@
  *	-1 / (24 sigma^2) <= ln P(R = j) - ln P(X = j) <= x^2 / (24 sigma^2).	(1)
  *
  * Let P, Q be the laws of the coordinates one user touches, with X, in the two
- * worlds, and P', Q' those with R.  The privacy loss ln P/Q is ln P'/Q' plus two
- * terms (1) a coordinate, one a world: dp_slack_epsilon() bounds their sum, a
- * price in pure epsilon, and dp_slack_delta() the probability of outputs so far
- * out that it does not.  By the left side of (1) expectations under P are at most
- * t times those under P', ln t = keys / (24 sigma^2); dp_gaussian_mu() and
- * dp_gaussian_epsilon() leave room for that factor on delta, see delta_bound().
- * test/unit/test_gaussian.c compares (1) with the exact ratio.
+ * worlds, and P', Q' those with R.  By the left side of (1) P <= t P', ln t =
+ * keys/(24 sigma^2), everywhere; and the privacy loss ln P/Q is ln P'/Q' plus two
+ * terms (1) a coordinate, one a world, whose sum dp_slack_epsilon() =: s bounds
+ * but for outputs so far out that dp_slack_delta() is their probability.  Hence
+ *
+ *	P - exp(epsilon) Q <= t (P' - exp(epsilon - s) Q'),		t < exp(s),
+ *
+ * and a mu-GDP mechanism is, on the lattice, (epsilon, delta)-DP for delta =
+ * exp(s) dG(epsilon - s, mu) + dp_slack_delta().  doc/privacy.md has the rest;
+ * test/unit/test_lattice.c compares (1) with the exact ratio.
  *
  * Every result that promises something is rounded so that the promise holds.
  */
@@ -56,7 +59,7 @@
 #define SQRT_1_BY_2PI 0.398942280401432677939946059934381868L
 
 /* Relative error of dp_gaussian_delta(), generously. */
-#define DELTA_ERROR 1e-11
+#define DELTA_ERROR 1e-12
 
 /* Beyond this many standard deviations the slack does not vouch for outputs. */
 #define SLACK_RANGE 12.0
@@ -91,14 +94,14 @@ static double
 delta_integral(long double a, double mu)
 {
 	const double width = 1.0 / 16;
-	double		slope = (double) a;
-	double		sum = 0;
+	double slope = (double) a;
+	double sum = 0;
 
 	for (int i = -56; i <= 64; i++)
 	{
-		double		t = i * width;
-		double		s = exp(t - exp(-t)) / (1 + slope);
-		double		ds = s * (1 + exp(-t));
+		double t = i * width;
+		double s = exp(t - exp(-t)) / (1 + slope);
+		double ds = s * (1 + exp(-t));
 
 		sum += exp(-s * (s / 2 + slope)) * -expm1(-mu * s) * ds;
 	}
@@ -120,7 +123,7 @@ gaussian_delta(double epsilon, double mu)
 	long double other;
 
 	if (a > 39)
-		return 0;				/* below 1e-330 */
+		return 0; /* below 1e-330 */
 	if (mu < 0.01L * (1 + a))
 		return delta_integral(a, mu);
 
@@ -133,7 +136,7 @@ gaussian_delta(double epsilon, double mu)
 /*
  * dp_gaussian_delta - the smallest delta for which mu-GDP is (epsilon, delta)-DP.
  *
- * Relative error below 1e-11 where delta > 1e-300.  DP_ERR_DOMAIN unless
+ * Relative error below 1e-13 where delta > 1e-300.  DP_ERR_DOMAIN unless
  * epsilon >= 0 and mu > 0 are finite.
  */
 DpStatus
@@ -146,46 +149,36 @@ dp_gaussian_delta(double epsilon, double mu, double *delta)
 	return DP_OK;
 }
 
-/*
- * What dG(epsilon, mu) can be at most, on the lattice: with room for the error
- * of its computation and for the factor t (file head) of a user who touches
- * DP_MAX_KEYS coordinates a level.  The squares of the levels' mu add up to that
- * of the whole, so t of the whole serves any number of levels.
- */
-static double
-delta_bound(double epsilon, double mu)
+/* Whether mu-GDP is (epsilon, delta)-DP, beyond the error of computing dG. */
+static bool
+promise_holds(double epsilon, double mu, double delta)
 {
-	double		step = mu / DP_LATTICE_ONE;
-	double		tilt = step * step * DP_MAX_KEYS / 24;
-
-	if (tilt > 1)
-		return HUGE_VAL;		/* mu > 5,000: a promise nobody could mean */
-	return gaussian_delta(epsilon, mu) * (1 + DELTA_ERROR) * exp(tilt);
+	return gaussian_delta(epsilon, mu) * (1 + DELTA_ERROR) <= delta;
 }
 
 /*
  * dp_gaussian_mu - the largest mu (smallest noise) that is (epsilon, delta)-DP.
  *
- * Rounded down: dG(epsilon, mu) <= delta holds, on the lattice too (above).
+ * Rounded down: dG(epsilon, mu) <= delta holds.
  * DP_ERR_DOMAIN unless epsilon > 0 is finite and 0 < delta < 1; DP_ERR_RANGE if
  * no positive double will do.
  */
 DpStatus
 dp_gaussian_mu(double epsilon, double delta, double *mu)
 {
-	double		low = 1;
-	double		high;
+	double low = 1;
+	double high;
 
 	if (!positive_finite(epsilon) || !(delta > 0 && delta < 1))
 		return DP_ERR_DOMAIN;
 
 	/* low keeps the promise, high breaks it */
-	while (low >= DBL_MIN && delta_bound(epsilon, low) > delta)
+	while (low >= DBL_MIN && !promise_holds(epsilon, low, delta))
 		low /= 2;
 	if (low < DBL_MIN)
 		return DP_ERR_RANGE;
 	high = low * 2;
-	while (high <= DBL_MAX && delta_bound(epsilon, high) <= delta)
+	while (high <= DBL_MAX && promise_holds(epsilon, high, delta))
 	{
 		low = high;
 		high *= 2;
@@ -193,11 +186,11 @@ dp_gaussian_mu(double epsilon, double delta, double *mu)
 
 	for (;;)
 	{
-		double		middle = low + (high - low) / 2;
+		double middle = low + (high - low) / 2;
 
 		if (middle <= low || middle >= high)
 			break;
-		if (delta_bound(epsilon, middle) <= delta)
+		if (promise_holds(epsilon, middle, delta))
 			low = middle;
 		else
 			high = middle;
@@ -210,25 +203,25 @@ dp_gaussian_mu(double epsilon, double delta, double *mu)
  * dp_gaussian_epsilon - the smallest epsilon >= 0 at which mu-GDP is
  * (epsilon, delta)-DP.
  *
- * Rounded up: dG(epsilon, mu) <= delta holds, on the lattice too (above).
+ * Rounded up: dG(epsilon, mu) <= delta holds.
  * DP_ERR_DOMAIN unless mu > 0 is finite and 0 < delta < 1; DP_ERR_RANGE if no
- * double will do, and for mu beyond 5,000.
+ * double will do.
  */
 DpStatus
 dp_gaussian_epsilon(double mu, double delta, double *epsilon)
 {
-	double		low = 0;
-	double		high = 1;
+	double low = 0;
+	double high = 1;
 
 	if (!positive_finite(mu) || !(delta > 0 && delta < 1))
 		return DP_ERR_DOMAIN;
 
 	*epsilon = 0;
-	if (delta_bound(0, mu) <= delta)
+	if (promise_holds(0, mu, delta))
 		return DP_OK;
 
 	/* low breaks the promise, high keeps it */
-	while (high <= DBL_MAX && delta_bound(high, mu) > delta)
+	while (high <= DBL_MAX && !promise_holds(high, mu, delta))
 	{
 		low = high;
 		high *= 2;
@@ -238,11 +231,11 @@ dp_gaussian_epsilon(double mu, double delta, double *epsilon)
 
 	for (;;)
 	{
-		double		middle = low + (high - low) / 2;
+		double middle = low + (high - low) / 2;
 
 		if (middle <= low || middle >= high)
 			break;
-		if (delta_bound(middle, mu) <= delta)
+		if (promise_holds(middle, mu, delta))
 			high = middle;
 		else
 			low = middle;
@@ -261,7 +254,7 @@ double
 dp_compose_mu(const double *mu, int n)
 {
 	long double sum = 0;
-	double		result;
+	double result;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -297,9 +290,9 @@ dp_compose_mu(const double *mu, int n)
 double
 dp_slack_epsilon(double mu, int64 keys)
 {
-	double		step = mu / DP_LATTICE_ONE;
-	double		near = SLACK_RANGE + step;
-	double		far = near + mu;
+	double step = mu / DP_LATTICE_ONE;
+	double near = SLACK_RANGE + step;
+	double far = near + mu;
 
 	if (!(mu >= 0 && step <= 1) || keys < 0)
 		return HUGE_VAL;
@@ -337,8 +330,8 @@ dp_slack_delta(int64 keys)
 DpStatus
 dp_union_threshold(double sigma, double delta, int64 max_items, double *rho)
 {
-	double		highest = -HUGE_VAL;
-	int64		last;
+	double highest = -HUGE_VAL;
+	int64 last;
 
 	if (!positive_finite(sigma) || !(delta > 0 && delta < 1) ||
 		max_items < 1 || max_items > UNION_MAX_ITEMS)
@@ -346,14 +339,14 @@ dp_union_threshold(double sigma, double delta, int64 max_items, double *rho)
 
 	for (int64 first = 1; first <= max_items; first = last + 1)
 	{
-		double		z;
+		double z;
 
 		last = first < UNION_EXACT ? first : Min(first + first / UNION_CELL, max_items);
 		if (dp_normal_isf(-expm1(log1p(-delta) / last), &z) != DP_OK)
 			return DP_ERR_RANGE;
 		/* four units in the last place cover the rounding of all this */
 		highest = Max(highest, 1 / sqrt((double) first) + sigma * z +
-					  4 * DBL_EPSILON * (1 + sigma * fabs(z)));
+								   4 * DBL_EPSILON * (1 + sigma * fabs(z)));
 	}
 	*rho = highest;
 	return DP_OK;
@@ -419,14 +412,15 @@ tail_by_series(long double sigma, int64 bound)
 DpStatus
 dp_lattice_tail(int64 sigma, int64 bound, double *p)
 {
-	int64		distance = bound >= 0 ? bound : -(bound + 1);
+	int64 distance = bound >= 0 ? bound : -(bound + 1);
 	long double tail;
 
 	if (sigma < 1 || sigma > DP_MAX_SIGMA)
 		return DP_ERR_DOMAIN;
 
 	tail = sigma <= DIRECT_SIGMA ?
-		tail_by_sum(sigma, distance) : tail_by_series(sigma, distance);
+			   tail_by_sum(sigma, distance) :
+			   tail_by_series(sigma, distance);
 	/* P(X > bound) = 1 - P(X > -bound - 1), since X and -X have one law */
 	*p = (double) (bound >= 0 ? tail : 1 - tail);
 	return *p >= DBL_MIN ? DP_OK : DP_ERR_RANGE;
@@ -435,7 +429,7 @@ dp_lattice_tail(int64 sigma, int64 bound, double *p)
 static bool
 tail_exceeds(int64 sigma, int64 bound, double p)
 {
-	double		tail;
+	double tail;
 
 	return dp_lattice_tail(sigma, bound, &tail) == DP_OK && tail > p;
 }
@@ -451,10 +445,10 @@ tail_exceeds(int64 sigma, int64 bound, double p)
 DpStatus
 dp_lattice_threshold(int64 sigma, double p, int64 *bound)
 {
-	int64		low;
-	int64		high;
-	int64		step = 1;
-	double		z;
+	int64 low;
+	int64 high;
+	int64 step = 1;
+	double z;
 
 	if (sigma < 1 || sigma > DP_MAX_SIGMA || dp_normal_isf(p, &z) != DP_OK)
 		return DP_ERR_DOMAIN;
@@ -478,7 +472,7 @@ dp_lattice_threshold(int64 sigma, double p, int64 *bound)
 
 	while (high - low > 1)
 	{
-		int64		middle = low + (high - low) / 2;
+		int64 middle = low + (high - low) / 2;
 
 		if (tail_exceeds(sigma, middle, p))
 			low = middle;
@@ -500,8 +494,8 @@ dp_lattice_threshold(int64 sigma, double p, int64 *bound)
 int64
 dp_lattice_weight(uint64 items)
 {
-	uint64		square;
-	uint64		root;
+	uint64 square;
+	uint64 root;
 
 	if (items == 0)
 		return 0;

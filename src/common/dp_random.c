@@ -80,7 +80,7 @@ dp_random_refill(DpRandom *rng)
 		explicit_bzero(rng->buffer, DP_RANDOM_BUFFER);
 		if (rng->fail != NULL)
 			rng->fail();
-		abort();				/* noise that is not random is worse than none */
+		abort(); /* noise that is not random is worse than none */
 	}
 	rng->left = DP_RANDOM_BUFFER;
 	return dp_random_u64(rng);

@@ -36,8 +36,8 @@ extern void dp_random_clear(DpRandom *rng);
 static inline uint64
 dp_random_u64(DpRandom *rng)
 {
-	uint8	   *word;
-	uint64		result;
+	uint8 *word;
+	uint64 result;
 
 	if (unlikely(rng->left < sizeof(result)))
 		return dp_random_refill(rng);

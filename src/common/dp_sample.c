@@ -50,14 +50,14 @@
 uint64
 dp_uniform(DpRandom *rng, uint64 n)
 {
-	dp_uint128	product;
+	dp_uint128 product;
 
 	Assert(n > 0);
 
 	product = (dp_uint128) dp_random_u64(rng) * n;
 	if (unlikely(LOW_WORD(product) < n))
 	{
-		uint64		uneven = (0 - n) % n;	/* 2^64 mod n */
+		uint64 uneven = (0 - n) % n; /* 2^64 mod n */
 
 		while (LOW_WORD(product) < uneven)
 			product = (dp_uint128) dp_random_u64(rng) * n;
@@ -73,8 +73,8 @@ dp_uniform(DpRandom *rng, uint64 n)
 dp_uint128
 dp_uniform_128(DpRandom *rng, dp_uint128 n)
 {
-	dp_uint128	mask;
-	dp_uint128	result;
+	dp_uint128 mask;
+	dp_uint128 result;
 
 	Assert(n > 0);
 
@@ -110,16 +110,16 @@ bernoulli_64(DpRandom *rng, uint64 num, uint64 den)
 {
 	for (;;)
 	{
-		dp_uint128	product = (dp_uint128) dp_random_u64(rng) * den;
-		uint64		high = HIGH_WORD(product);
-		uint64		low = LOW_WORD(product);
-		uint64		rest;
+		dp_uint128 product = (dp_uint128) dp_random_u64(rng) * den;
+		uint64 high = HIGH_WORD(product);
+		uint64 low = LOW_WORD(product);
+		uint64 rest;
 
 		if (high >= num)
-			return false;		/* rest <= 0 */
+			return false; /* rest <= 0 */
 		if (num - high > 1 || low == 0)
-			return true;		/* rest >= 2^64 */
-		rest = 0 - low;			/* 2^64 - low */
+			return true; /* rest >= 2^64 */
+		rest = 0 - low;	 /* 2^64 - low */
 		if (rest >= den)
 			return true;
 		num = rest;
@@ -135,16 +135,16 @@ bernoulli_128(DpRandom *rng, dp_uint128 num, dp_uint128 den)
 {
 	for (;;)
 	{
-		dp_uint128	r = dp_random_u64(rng);
-		dp_uint128	part = r * LOW_WORD(den);
-		dp_uint128	high = r * HIGH_WORD(den) + HIGH_WORD(part);
-		uint64		low = LOW_WORD(part);
-		dp_uint128	rest;
+		dp_uint128 r = dp_random_u64(rng);
+		dp_uint128 part = r * LOW_WORD(den);
+		dp_uint128 high = r * HIGH_WORD(den) + HIGH_WORD(part);
+		uint64 low = LOW_WORD(part);
+		dp_uint128 rest;
 
 		if (high >= num)
-			return false;		/* rest <= 0 */
+			return false; /* rest <= 0 */
 		if (num - high > (dp_uint128) HIGH_WORD(den) + 1)
-			return true;		/* rest > (HIGH_WORD(den) + 1) * 2^64 > den */
+			return true; /* rest > (HIGH_WORD(den) + 1) * 2^64 > den */
 		rest = ((num - high) << 64) - low;
 		if (rest >= den)
 			return true;
@@ -176,7 +176,7 @@ dp_bernoulli(DpRandom *rng, dp_uint128 num, dp_uint128 den)
 static inline bool
 bernoulli_exp_one(DpRandom *rng)
 {
-	uint64		r;
+	uint64 r;
 
 	do
 		r = dp_random_u64(rng);
@@ -199,8 +199,8 @@ bernoulli_exp_one(DpRandom *rng)
 static inline bool
 bernoulli_exp_small(DpRandom *rng, uint64 num, uint64 den)
 {
-	uint64		product = den;	/* den * k */
-	uint64		k = 1;
+	uint64 product = den; /* den * k */
+	uint64 k = 1;
 
 	Assert(num <= den && den < SMALL_DEN);
 
@@ -222,7 +222,7 @@ bernoulli_exp_small(DpRandom *rng, uint64 num, uint64 den)
 static bool
 bernoulli_exp_fraction(DpRandom *rng, dp_uint128 num, dp_uint128 den)
 {
-	uint64		k = 1;
+	uint64 k = 1;
 
 	if (den < SMALL_DEN)
 		return bernoulli_exp_small(rng, LOW_WORD(num), LOW_WORD(den));
@@ -256,7 +256,7 @@ dp_bernoulli_exp(DpRandom *rng, dp_uint128 num, dp_uint128 den)
 static inline uint64
 count_exp_one(DpRandom *rng)
 {
-	uint64		n = 0;
+	uint64 n = 0;
 
 	while (bernoulli_exp_one(rng))
 		n++;
@@ -276,13 +276,13 @@ dp_rate_from_probability(double p, DpRate *rate)
 {
 	long double lambda;
 	long double mantissa;
-	int			exponent;
+	int exponent;
 
 	if (!(p > 0 && p < 1))
 		return DP_ERR_DOMAIN;
 
 	lambda = -log1pl(-(long double) p);
-	mantissa = frexpl(1 / lambda, &exponent);	/* in [0.5, 1) */
+	mantissa = frexpl(1 / lambda, &exponent); /* in [0.5, 1) */
 	if (exponent > 120)
 		return DP_ERR_RANGE;
 
@@ -303,9 +303,9 @@ dp_rate_from_probability(double p, DpRate *rate)
 uint64
 dp_geometric(DpRandom *rng, DpRate rate)
 {
-	dp_uint128	u;
-	dp_uint128	z;
-	uint64		v;
+	dp_uint128 u;
+	dp_uint128 z;
+	uint64 v;
 
 	Assert(rate.num > 0 && rate.den > 0 && rate.den <= (dp_uint128) 1 << 120);
 
@@ -333,11 +333,11 @@ dp_geometric(DpRandom *rng, DpRate rate)
 uint64
 dp_binomial(DpRandom *rng, uint64 n, DpRate rate)
 {
-	uint64		successes = 0;
+	uint64 successes = 0;
 
 	for (;;)
 	{
-		uint64		failures = dp_geometric(rng, rate);
+		uint64 failures = dp_geometric(rng, rate);
 
 		CHECK_FOR_INTERRUPTS();
 
@@ -360,10 +360,10 @@ discrete_laplace(DpRandom *rng, uint64 num, uint64 den)
 {
 	for (;;)
 	{
-		uint64		signed_u = dp_uniform(rng, 2 * num);
-		uint64		u = signed_u >> 1;
-		uint64		v;
-		uint64		x;
+		uint64 signed_u = dp_uniform(rng, 2 * num);
+		uint64 u = signed_u >> 1;
+		uint64 v;
+		uint64 x;
 
 		if (!bernoulli_exp_small(rng, u, num))
 			continue;
@@ -407,9 +407,9 @@ discrete_gaussian(DpRandom *rng, uint64 num, uint64 den)
 {
 	for (;;)
 	{
-		int64		y = discrete_laplace(rng, num, den);
-		uint64		size = (uint64) (y < 0 ? -y : y) * den;
-		uint64		off = size > num ? size - num : num - size;
+		int64 y = discrete_laplace(rng, num, den);
+		uint64 size = (uint64) (y < 0 ? -y : y) * den;
+		uint64 off = size > num ? size - num : num - size;
 
 		if (dp_bernoulli_exp(rng, (dp_uint128) off * off, 2 * (dp_uint128) num * num))
 			return y;
@@ -456,14 +456,14 @@ dp_discrete_gaussian_ratio(DpRandom *rng, int64 num, int64 den)
 int64
 dp_discrete_gaussian_above(DpRandom *rng, int64 sigma, int64 bound)
 {
-	DpRate		rate;
-	uint64		y;
+	DpRate rate;
+	uint64 y;
 
 	Assert(sigma >= 1 && sigma <= DP_MAX_SIGMA && bound <= (INT64CONST(1) << 62));
 
 	if (bound < sigma)
 	{
-		int64		x;
+		int64 x;
 
 		do
 			x = dp_discrete_gaussian(rng, sigma);
