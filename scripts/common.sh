@@ -71,15 +71,18 @@ clean_up()
     exit "$status"
 }
 
+as_installer() # a command that writes to PostgreSQL's own folders
+{
+    if [ -w "$("$PG_CONFIG" --pkglibdir)" ] && [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
+        "$@"
+    else
+        as_root env PG_CONFIG="$PG_CONFIG" "$@"
+    fi
+}
+
 install_extension()
 {
-    local args=(-C "$top" -f Makefile PG_CONFIG="$PG_CONFIG" install)
-    if [ -w "$("$PG_CONFIG" --pkglibdir)" ] &&
-        [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
-        "$MAKE" "${args[@]}"
-    else
-        as_root "$MAKE" "${args[@]}"
-    fi
+    as_installer "$MAKE" -C "$top" -f Makefile install
 }
 
 # A server on a Unix socket only.  PGHOST and PGUSER lead there.

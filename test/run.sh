@@ -6,7 +6,7 @@
 # KEEP=1 keeps the folder with the logs.  SUITES="unit regress" runs only these.
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-SUITES=${SUITES:-lint unit regress isolation tap audit}
+SUITES=${SUITES:-lint unit modules regress isolation tap audit}
 SUITE_SECONDS=${SUITE_SECONDS:-600}
 
 passed=0
@@ -22,6 +22,15 @@ step() # a preparation without which nothing can be tested
     echo "$name failed"
     echo "0 passed, 1 failed"
     exit 1
+}
+
+build_all()
+{
+    local module
+    "$MAKE" -s -C "$top" -f Makefile -j2 all || return
+    for module in "$top"/test/modules/*/; do
+        "$MAKE" -s -C "$module" -j2 all || return
+    done
 }
 
 # What a failed suite has to say: its own output, then the diffs and logs beside it.
@@ -73,6 +82,18 @@ installcheck() # KIND: regress or isolation, against the private server
     in_tree "$MAKE" -f Makefile installcheck "$other" PG_CONFIG="$PG_CONFIG"
 }
 
+# Test modules are in the server's folders only while their tests run.
+modules()
+{
+    local module status=0
+    for module in test/modules/*/; do
+        as_installer "$MAKE" -s -C "$top/$module" install || status=1
+        in_tree "$MAKE" -C "$module" installcheck PG_CONFIG="$PG_CONFIG" || status=1
+        as_installer "$MAKE" -s -C "$top/$module" uninstall
+    done
+    return $status
+}
+
 # As PGXS's prove_installcheck does, for every version's habits: up to 15 the
 # modules take TESTDIR, from 16 on TESTDATADIR and TESTLOGDIR.
 tap()
@@ -106,15 +127,16 @@ server_log()
 make_work check
 tree=$work/tree
 
-step build "$MAKE" -s -C "$top" -f Makefile -j2 all
+step build build_all
 step install install_extension
 mkdir "$tree"
 tar -C "$top" --exclude=./.git -cf - . | tar -C "$tree" -xf -
 own "$tree"
-step server server_start
+step start server_start
 
 suite lint "$top/test/lint.sh"
 suite unit unit
+suite modules modules
 suite regress installcheck regress
 suite isolation installcheck isolation
 suite tap tap
