@@ -1,0 +1,145 @@
+#!/bin/bash
+# run.sh: make bench.  Yield, speed and memory of dp_ngrams on real data, each
+# figure beside what it is compared with, in one run on one private server.
+#
+# The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
+# checkout; what is absent is skipped, and said so.  BENCH="table4 speed git"
+# runs only these parts.
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+
+DATA=${DPNGRAM_DATA:-$top/../shared/data}
+BENCH=${BENCH:-table4 speed git}
+here=$top/test/bench
+status=0
+
+wanted()
+{
+    case " $BENCH " in *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
+
+sql() # runs a file or -c command, quietly
+{
+    psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"
+}
+
+have() # FILE
+{
+    [ -r "$DATA/$1" ] && return 0
+    echo "skipped: $DATA/$1 is not there"
+    return 1
+}
+
+load_msnbc()
+{
+    sql -c 'CREATE TABLE msnbc (visitor int, pages int[])'
+    zcat "$DATA/msnbc990928.seq.gz" | tail -n +8 |
+        awk '{ sub(/[ \r]+$/, ""); gsub(/ +/, ","); if ($0 != "") printf "%d\t{%s}\n", NR, $0 }' |
+        sql -c 'COPY msnbc FROM STDIN'
+    sql -c 'VACUUM ANALYZE msnbc' -c "SELECT dp_protect('msnbc', 'visitor', 100, 1e-3)" >/dev/null
+}
+
+load_git()
+{
+    sql -c 'CREATE TABLE git_commits (author text, message text)'
+    zcat "$DATA/git_commits.tsv.gz" | sql -c 'COPY git_commits FROM STDIN'
+    sql -c 'VACUUM ANALYZE git_commits' \
+        -c "SELECT dp_protect('git_commits', 'author', 300, 1e-3)" >/dev/null
+}
+
+part() # NAME FILE...
+{
+    local file
+    wanted "$1" || return 0
+    echo
+    echo "==== $1"
+    for file in "${@:2}"; do
+        sql --file="$here/$file" || status=1
+    done
+}
+
+# Seconds and peak resident memory of one statement, in a session of its own.
+measure() # LABEL SETTINGS SQL
+{
+    sql --tuples-only --no-align <<SQL
+SET client_min_messages = error;
+$2
+SELECT pg_backend_pid() AS pid, current_setting('shared_buffers') AS buffers \gset
+SELECT clock_timestamp() AS start \gset
+$3 \g /dev/null
+SELECT extract(epoch FROM clock_timestamp() - :'start'::timestamptz) AS seconds \gset
+\setenv LABEL '$1'
+\setenv SECONDS_TAKEN :seconds
+\setenv PID :pid
+\! printf '%-58s %8.2f s %8.0f MB peak\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)"
+SQL
+}
+
+speed()
+{
+    echo
+    echo "==== speed: one call on MSNBC (eps 1, delta 1e-7, T 6, Delta_0 10)"
+    echo "(peak memory is the backend's whole resident set, shared buffers included)"
+    measure "floor: read in the same order, split into tokens" "" \
+        "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' ')))
+           FROM (SELECT visitor, pages FROM msnbc ORDER BY visitor) s"
+    measure "dp_ngrams" "" "SELECT count(*) FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
+        max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
+    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" \
+        "SELECT count(*) FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
+        max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
+    sql --file="$here/pure_sql.sql"
+    measure "the same algorithm in pure SQL, work_mem 1 GB" "SET work_mem = '1GB';" \
+        "SELECT pure_sql_dpne('msnbc', 'visitor', 'pages', 6, 10)"
+}
+
+git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, max_contributions => 100)"
+
+git_speed()
+{
+    echo
+    echo "==== git commits (eps 4, delta 1e-7, T 9, Delta_0 100)"
+    measure "floor: read in the same order, split into tokens" "" \
+        "SELECT sum(cardinality(string_to_array(lower(message), ' ')))
+           FROM (SELECT author, message FROM git_commits ORDER BY author) s"
+    measure "dp_ngrams, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) FROM $git_call"
+    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) FROM $git_call"
+    sql --tuples-only -c "SELECT 'n-grams by length: ' || string_agg(c::text, ' ' ORDER BY n) || ' = ' || sum(c)
+        FROM (SELECT n, count(*) c FROM $git_call GROUP BY n) s"
+    same_rows
+}
+
+# One seed, one result: whatever work_mem is and wherever the scan starts.
+same_rows()
+{
+    local reference result settings
+    for settings in "SET work_mem = '4MB'" "SET work_mem = '1GB'" \
+        "SET synchronize_seqscans = on; SELECT count(*) FROM (SELECT FROM git_commits LIMIT 300000) s"; do
+        result=$(sql --tuples-only --no-align <<SQL | tail -n 1
+SET client_min_messages = error;
+SET dpngram.test_seed = 7;
+$settings;
+SELECT count(*) || ' rows, md5 ' || md5(string_agg(r::text, E'\n')) FROM $git_call r;
+SQL
+        )
+        reference=${reference:-$result}
+        printf '%-58s %s\n' "seed 7, ${settings%%;*}" "$result"
+        [ "$result" = "$reference" ] || { echo "NOT THE SAME ROWS"; status=1; }
+    done
+    sql --tuples-only -c "SELECT 'table ' || pg_size_pretty(pg_relation_size('git_commits')) ||
+        ', shared_buffers ' || current_setting('shared_buffers')"
+}
+
+make_work bench
+install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
+server_start
+sql -c 'CREATE EXTENSION dpngram'
+if have msnbc990928.seq.gz; then
+    load_msnbc
+    part table4 table4.sql
+    if wanted speed; then speed; fi
+fi
+if wanted git && have git_commits.tsv.gz; then
+    load_git
+    git_speed
+fi
+exit "$status"
