@@ -7,10 +7,11 @@
  * mistake costs nothing.  After it nothing is refunded, and whatever goes
  * wrong while the relation is read becomes one fixed error: the original
  * message could carry a value of the data.  Cancel and shutdown pass as they
- * are.  From the charge on client messages below ERROR are off, because some
- * settings that any user may change (trace_sort, debug_print_plan) would
- * report counts of the data, and buffer counters are put back afterwards, so
- * that EXPLAIN (ANALYZE, BUFFERS) shows nothing of the read.
+ * are.  During the run nothing is sent to the client: functions of a view may
+ * RAISE what they like (INFO passes any client_min_messages), and settings that
+ * any user may change (trace_sort, debug_print_plan) would report counts of
+ * the data.  Buffer counters are put back afterwards, so that EXPLAIN (ANALYZE,
+ * BUFFERS) shows nothing of the read.
  */
 #include "postgres.h"
 
@@ -18,8 +19,8 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -139,7 +140,11 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 	FlushErrorState();
 	ledger_release_failed(receipt->release_id);
 	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+	{
+		/* it was raised while nothing could be sent */
+		error->output_to_client = whereToSendOutput == DestRemote;
 		ReThrowError(error);
+	}
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dpngram release " INT64_FORMAT " failed with SQLSTATE %s",
 					receipt->release_id, unpack_sql_state(error->sqlerrcode)),
@@ -192,25 +197,25 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 											get_atttype(access->relid, text_attnum));
 	int nplans = make_plans(access, arguments, plans);
 	LedgerReceipt receipt = charge_plans(access, arguments, plans, nplans);
-	int nest = NewGUCNestLevel();
+	CommandDest client = whereToSendOutput;
 
 	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
-		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		whereToSendOutput = DestNone;
 		steps = run(access, arguments, text_attnum, tokenizer, &plans[receipt.chosen], &released);
 		return_rows(rsinfo, &released, with_length);
 	}
 	PG_CATCH();
 	{
+		whereToSendOutput = client;
 		mask_error(&receipt, caller);
 	}
 	PG_END_TRY();
+	whereToSendOutput = client;
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	AtEOXact_GUC(true, nest);
 	pgBufferUsage = usage;
 	ledger_release_done(receipt.release_id,
 						psprintf("{\"steps\": %d, \"planned\": %d}", steps,

@@ -1,0 +1,96 @@
+-- Bad input: a clear error for each, and nothing charged
+CREATE EXTENSION IF NOT EXISTS dpngram;
+SET client_min_messages = error;
+\set VERBOSITY default
+CREATE SCHEMA bad;
+CREATE TABLE bad.t (u int, body text, n numeric, j json, tags int[]);
+CREATE TABLE bad.unprotected (u int, body text);
+INSERT INTO bad.t SELECT i, 'a b c', i, '{}', ARRAY[1, 2] FROM generate_series(1, 10) i;
+CREATE ROLE regress_bad_stranger;
+GRANT USAGE ON SCHEMA bad TO regress_bad_stranger;
+SELECT dp_protect('bad.t', 'u', 10, 1e-5, columns => '{body,n,tags}');
+
+CREATE FUNCTION bad.call(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	state text; message text; detail text; hint text; n bigint;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM dp_ngrams(' || arguments || ')' INTO n;
+	RETURN 'answered';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+		hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' | ', state, message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+
+SELECT arguments, bad.call(arguments) FROM unnest(ARRAY[
+	$$'bad.t', 'u', 'body', 0, 1e-6$$,
+	$$'bad.t', 'u', 'body', -1, 1e-6$$,
+	$$'bad.t', 'u', 'body', 'NaN', 1e-6$$,
+	$$'bad.t', 'u', 'body', 'Infinity', 1e-6$$,
+	$$'bad.t', 'u', 'body', NULL, 1e-6$$,
+	$$'bad.t', 'u', 'body', 1, 0$$,
+	$$'bad.t', 'u', 'body', 1, 1$$,
+	$$'bad.t', 'u', 'body', 1, -1e-6$$,
+	$$'bad.t', 'u', 'body', 1, 'NaN'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-300$$,
+	$$'bad.t', 'u', 'body', 1e-12, 1e-6$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_length => 0$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_length => 33$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, spurious => 0$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, spurious => 1$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, spurious => 'NaN'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, method => 'magic'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, pruning => 'none'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, tokenizer => 'magic'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, tokenizer => 'parser:nowhere'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, tokenizer => 'config:nowhere'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, tokenizer => 'config:'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, noise_ratio => 0$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, noise_ratio => 'Infinity'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, threshold_share => 1$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions => 0$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions => 1048577$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions_per_length => '{1,2}'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions_per_length => '{NULL,2,2,2,2}'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions_per_length => '{1,2,0,2,2}'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_contributions_per_length => '{{1,2},{3,4}}', max_length => 4$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, max_tokens => 0$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, length => 2$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, method => 'dpsu-single'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, method => 'dpsu-single', length => 6$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, options => '{"rounds": 3}'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, options => '[]'$$,
+	$$'bad.t', 'u', 'body', 1, 1e-6, options => NULL$$,
+	$$'bad.t', 'u', 'nothing', 1, 1e-6$$,
+	$$'bad.t', 'u', 'ctid', 1, 1e-6$$,
+	$$'bad.t', 'u', 'j', 1, 1e-6$$,
+	$$'bad.t', 'u', 'n', 1, 1e-6$$,
+	$$'bad.t', 'body', 'body', 1, 1e-6$$,
+	$$'bad.t', 'ctid', 'body', 1, 1e-6$$,
+	$$'bad.unprotected', 'u', 'body', 1, 1e-6$$,
+	$$0::oid::regclass, 'u', 'body', 1, 1e-6$$,
+	$$NULL, 'u', 'body', 1, 1e-6$$,
+	$$'pg_catalog.pg_class', 'relname', 'relname', 1, 1e-6$$,
+	$$'bad.t', 'u', 'body', 11, 1e-6$$,
+	$$'bad.t', 'u', 'body', 1, 1e-2$$
+]) AS arguments;
+
+-- a role that was not granted
+SET ROLE regress_bad_stranger;
+SELECT * FROM dp_ngrams('bad.t', 'u', 'body', 1, 1e-6);
+SELECT * FROM dp_ngrams('bad.t', 'u', 'nothing', 1, 1e-6);
+RESET ROLE;
+-- not where a set can't be returned
+SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, method => 'sips');
+SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"threshold_share": 2}');
+SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"threshold_share": "a"}');
+SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"eta": 1}');
+
+-- nothing was charged, and the whole budget still fits in one call, but not twice
+SELECT count(*) FROM dpngram.releases WHERE relation = 'bad.t' AND mechanism IN ('dp_ngrams', 'dp_set_union');
+SELECT bad.call($$'bad.t', 'u', 'body', 10, 1e-5$$);
+SELECT bad.call($$'bad.t', 'u', 'body', 10, 1e-5$$) LIKE 'NG001%' AS refused;
+
+SELECT dp_unprotect('bad.t');
+DROP SCHEMA bad CASCADE;
+DROP ROLE regress_bad_stranger;
