@@ -64,19 +64,19 @@ typedef struct LedgerReceipt
 	int chosen; /* index into candidates */
 } LedgerReceipt;
 
-extern LedgerAccess *ledger_open(Oid relid);
-extern LedgerReceipt ledger_charge(const LedgerAccess *access,
-								   const LedgerRequest *request);
+extern PGDLLEXPORT LedgerAccess *ledger_open(Oid relid);
+extern PGDLLEXPORT LedgerReceipt ledger_charge(const LedgerAccess *access,
+											   const LedgerRequest *request);
 
 /*
  * The end of a release, best effort: 'done' in the caller's transaction,
  * 'failed' by a worker that nobody waits for.  "used" is JSON or NULL.
  */
-extern void ledger_release_done(int64 release_id, const char *used);
-extern void ledger_release_failed(int64 release_id);
+extern PGDLLEXPORT void ledger_release_done(int64 release_id, const char *used);
+extern PGDLLEXPORT void ledger_release_failed(int64 release_id);
 
 /* module start: settings of the ledger */
 extern void ledger_init(void);
-extern int dpngram_charge_timeout; /* milliseconds */
+extern int	dpngram_charge_timeout; /* milliseconds */
 
-#endif /* DPNGRAM_LEDGER_H */
+#endif							/* DPNGRAM_LEDGER_H */

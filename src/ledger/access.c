@@ -1,0 +1,206 @@
+/*
+ * access.c
+ *	  Decides whether the caller may spend a relation's budget, before anything
+ *	  is charged or read.
+ *
+ * The order of the checks is part of the interface: what can't be charged at all
+ * (standby, read-only transaction, parallel worker) comes first; then who asks;
+ * and only one who has a right to the dataset learns that it is suspended or not
+ * yet committed.  The charge worker repeats the decisive checks under lock
+ * (charge_worker.c): what is read here may be out of date by then.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "dpngram_errcodes.h"
+#include "ledger/access.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* A charge is a committed change: refuse where there can be none. */
+void
+refuse_unwritable(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot charge a privacy budget during recovery"),
+				 errhint("Run the query on the primary server.")));
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot charge a privacy budget in a read-only transaction")));
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot charge a privacy budget during a parallel operation")));
+}
+
+void
+refuse_not_granted(Oid relid)
+{
+	char	   *relname = get_rel_name(relid);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_GRANTED),
+			 errmsg("relation \"%s\" is not granted to role \"%s\"",
+					relname ? relname : "?", GetUserNameFromId(GetUserId(), false)),
+			 errhint("Its owner grants it by dp_grant.")));
+}
+
+/*
+ * The role of a grant's row: by its binding.  In a suspended dataset a grant
+ * without one is taken by name; nothing can be spent then, but who has a right
+ * learns why.
+ */
+static Oid
+grant_role(uint64 row, int oid_column, const char *name, bool suspended)
+{
+	if (!row_isnull(row, oid_column))
+		return row_oid(row, oid_column);
+	return suspended ? get_role_oid(name, true) : InvalidOid;
+}
+
+static Grant *
+grant_fetch(const Catalog *cat, uint64 row)
+{
+	Grant	   *grant = MemoryContextAllocZero(cat->outer, sizeof(Grant));
+
+	grant->id = row_int4(row, 1);
+	grant->role = row_text(cat, row, 2);
+	grant->capped = !row_isnull(row, 4);
+	grant->cap = row_lanes(row, 4);
+	grant->spent = row_lanes(row, 7);
+	grant->own_change = row_own_change(row, 10);
+	return grant;
+}
+
+/*
+ * The rights that a role may use on a dataset, in the order in which they are
+ * to be tried: that of ownership alone, if it has it; else its own grant alone;
+ * else every grant of a group it is in.  NIL if it has none.
+ */
+List *
+grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
+{
+	CatalogArgs args = {0};
+	List	   *groups = NIL;
+	uint64		rows;
+	Oid			owner = dataset_owner(dataset);
+	bool		suspended = binding_defect(dataset) != NULL;
+
+	if (superuser_arg(caller) || (OidIsValid(owner) && has_privs_of_role(caller, owner)))
+		return list_make1(MemoryContextAllocZero(cat->outer, sizeof(Grant)));
+
+	arg_int4(&args, dataset->id);
+	rows = catalog_query("SELECT g.id, g.role, b.role, "
+						 "g.mu2_cap, g.eps_pure_cap, g.delta_add_cap, "
+						 "g.mu2_spent, g.eps_pure_spent, g.delta_add_spent, g.xmin "
+						 "FROM dpngram.grantee g "
+						 "LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id "
+						 "WHERE g.dataset = $1 AND g.revoked IS NULL ORDER BY g.id",
+						 &args);
+	for (uint64 row = 0; row < rows; row++)
+	{
+		Grant	   *grant = grant_fetch(cat, row);
+		Oid			role = grant_role(row, 3, grant->role, suspended);
+
+		if (role == caller)
+			return list_make1(grant);
+		if (OidIsValid(role) && has_privs_of_role(caller, role))
+			groups = lappend(groups, grant);
+	}
+	return groups;
+}
+
+static bool
+any_own_change(const Dataset *dataset, const List *grants)
+{
+	ListCell   *cell;
+
+	if (dataset->own_change)
+		return true;
+	foreach(cell, grants)
+	{
+		if (((Grant *) lfirst(cell))->own_change)
+			return true;
+	}
+	return false;
+}
+
+static LedgerAccess *
+access_make(const Dataset *dataset)
+{
+	LedgerAccess *access = palloc0(sizeof(LedgerAccess));
+
+	access->dataset_id = dataset->id;
+	access->dataset = dataset->name;
+	access->relid = dataset->binding.relid;
+	access->owner = dataset->binding.owner;
+	access->caller = GetUserId();
+	access->user_attnum = dataset->binding.user_attnum;
+	access->user_col = get_attname(access->relid, access->user_attnum, false);
+	access->text_columns = dataset->columns;
+	access->epsilon = dataset->epsilon;
+	access->delta = dataset->delta;
+	access->pure_share = dataset->pure_share;
+	access->delta_share = dataset->delta_share;
+	access->caps = dataset->caps;
+	return access;
+}
+
+/*
+ * ledger_open: may the current user spend the budget of relation relid?
+ *
+ * Locks the relation in AccessShareLock until the transaction's end and returns
+ * the dataset as this caller sees it, palloc'd in the current memory context.
+ *
+ * Errors, in this order: 25006 on a standby or in a read-only transaction; 25000
+ * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003
+ * not granted; NG009 made or changed by this very transaction, so that the charge
+ * worker can't see it; NG007 suspended.
+ */
+LedgerAccess *
+ledger_open(Oid relid)
+{
+	Catalog		cat;
+	Dataset    *dataset;
+	List	   *grants = NIL;
+
+	refuse_unwritable();
+	LockRelationOid(relid, AccessShareLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+
+	catalog_enter(&cat);
+	dataset = dataset_of_relation(&cat, relid);
+	if (dataset != NULL)
+		grants = grants_usable(&cat, dataset, cat.caller);
+	catalog_leave(&cat);
+
+	if (dataset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_PROTECTED),
+				 errmsg("relation \"%s\" is not protected by a privacy budget",
+						get_rel_name(relid)),
+				 errhint("Its owner puts it under one by dp_protect.")));
+	if (grants == NIL)
+		refuse_not_granted(relid);
+	if (any_own_change(dataset, grants))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_UNCOMMITTED),
+				 errmsg("dataset \"%s\" was made or changed by this transaction",
+						dataset->name),
+				 errhint("Commit first.")));
+	binding_check(dataset);
+	return access_make(dataset);
+}

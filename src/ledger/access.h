@@ -1,0 +1,25 @@
+/*
+ * access.h
+ *	  Who may spend a dataset's budget, by which grant.
+ */
+#ifndef DPNGRAM_ACCESS_H
+#define DPNGRAM_ACCESS_H
+
+#include "ledger/binding.h"
+
+/* A live grant that the caller may use. */
+typedef struct Grant
+{
+	int32		id;				/* 0: by right of ownership */
+	char	   *role;
+	bool		capped;			/* caps of its own */
+	LaneAmounts cap;
+	LaneAmounts spent;
+	bool		own_change;
+} Grant;
+
+extern void refuse_unwritable(void);
+extern List *grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller);
+extern void refuse_not_granted(Oid relid) pg_attribute_noreturn();
+
+#endif							/* DPNGRAM_ACCESS_H */

@@ -1,0 +1,377 @@
+/*
+ * charge_worker.c
+ *	  The background worker that decides about a charge and commits it; the
+ *	  protocol is described in charge.c.
+ *
+ * The worker connects as the bootstrap superuser and acts as the ledger's owner.
+ * Nothing of the caller's session applies to it, but settings of the database or
+ * of that role would: those that matter are fixed in worker_settings().
+ *
+ * Errors: what the ledger itself decides (class NG) is handed to the caller as it
+ * is; it holds names, amounts and limits, all of them public.  Anything else
+ * becomes one fixed message, and the server log has the truth.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "access/xact.h"
+#include "dpngram_errcodes.h"
+#include "ledger/access.h"
+#include "ledger/charge.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+static void
+fix_setting(const char *name, const char *value)
+{
+	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/*
+ * The settings under which a debit is made.  A debit must be on disk before it
+ * counts: synchronous_commit is at least on, and remote_apply where that is
+ * configured.
+ */
+static void
+worker_settings(long lock_timeout)
+{
+	fix_setting("search_path", "pg_catalog, pg_temp");
+	fix_setting("default_transaction_isolation", "read committed");
+	fix_setting("default_transaction_read_only", "off");
+	fix_setting("default_transaction_deferrable", "off");
+	fix_setting("statement_timeout", "0");
+	fix_setting("idle_in_transaction_session_timeout", "0");
+#if PG_VERSION_NUM >= 170000
+	fix_setting("transaction_timeout", "0");
+#endif
+	fix_setting("session_replication_role", "origin");
+	fix_setting("jit", "off");
+	if (synchronous_commit < SYNCHRONOUS_COMMIT_REMOTE_FLUSH)
+		fix_setting("synchronous_commit", "on");
+	fix_setting("lock_timeout", psprintf("%ld", Max(lock_timeout, 1)));
+}
+
+/* The row lock of the protocol; refuses a dataset that has ended meanwhile. */
+static Dataset *
+dataset_for_update(const Catalog *cat, int32 id)
+{
+	CatalogArgs args = {0};
+	Dataset    *dataset;
+
+	arg_int4(&args, id);
+	catalog_query("SELECT 1 FROM dpngram.dataset WHERE id = $1 FOR UPDATE", &args);
+	dataset = dataset_by_id(cat, id);
+	if (dataset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_PROTECTED),
+				 errmsg("the dataset has been ended by its owner")));
+	return dataset;
+}
+
+static void
+dataset_lanes(int32 id, LaneAmounts *spent, LaneAmounts *cap)
+{
+	CatalogArgs args = {0};
+
+	arg_int4(&args, id);
+	if (catalog_query("SELECT mu2_spent, eps_pure_spent, delta_add_spent, "
+					  "mu2_cap, eps_pure_cap, delta_add_cap "
+					  "FROM dpngram.dataset WHERE id = $1",
+					  &args) != 1)
+		elog(ERROR, "dataset %d vanished", id);
+	*spent = row_lanes(0, 1);
+	*cap = row_lanes(0, 4);
+}
+
+/* What the first candidate lacked, for the error. */
+typedef struct Shortage
+{
+	bool		known;
+	int			lane;
+	const char *role;			/* whose grant is short; NULL: the dataset */
+	Datum		asked;
+	Datum		remaining;
+} Shortage;
+
+static bool
+fits(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap,
+	 const char *role, Shortage *shortage)
+{
+	int			lane = lanes_short(price, spent, cap);
+
+	if (lane >= 0 && !shortage->known)
+	{
+		shortage->known = true;
+		shortage->lane = lane;
+		shortage->role = role;
+		shortage->asked = price->lane[lane];
+		shortage->remaining = lane_remaining(spent->lane[lane], cap->lane[lane]);
+	}
+	return lane < 0;
+}
+
+static void
+refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
+{
+	const char *lane = lane_names[shortage->lane];
+	const char *asked = lane_text(shortage->asked);
+	const char *remaining = lane_text(shortage->remaining);
+
+	if (shortage->role != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget of role \"%s\" in dataset \"%s\" is exhausted",
+						shortage->role, dataset->name),
+				 errdetail("The call needs %s of lane %s, of which %s remains in the grant.",
+						   asked, lane, remaining)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
+			 errdetail("The call needs %s of lane %s, of which %s remains.",
+					   asked, lane, remaining)));
+}
+
+/* The first candidate, and the first right, that holds it; else an error. */
+static const Grant *
+choose(const Dataset *dataset, const List *grants, const ChargeSegment *segment,
+	   const LaneAmounts *spent, const LaneAmounts *cap, int *chosen)
+{
+	Shortage	shortage = {0};
+
+	for (int i = 0; i < segment->ncandidates; i++)
+	{
+		LaneAmounts price = lanes_price(&segment->candidates[i]);
+		ListCell   *cell;
+
+		if (!fits(&price, spent, cap, NULL, &shortage))
+			continue;
+		foreach(cell, grants)
+		{
+			const Grant *grant = lfirst(cell);
+
+			if (!grant->capped ||
+				fits(&price, &grant->spent, &grant->cap, grant->role, &shortage))
+			{
+				*chosen = i;
+				return grant;
+			}
+		}
+	}
+	refuse_exhausted(dataset, &shortage);
+	return NULL;				/* not reached */
+}
+
+static void
+raise_sums(const char *sql, int32 id, const LaneAmounts *price)
+{
+	CatalogArgs args = {0};
+
+	arg_int4(&args, id);
+	arg_lanes(&args, price);
+	if (catalog_change(sql, &args) != 1)
+		elog(ERROR, "ledger row %d vanished", id);
+}
+
+/* The debit and its row in the log, in the worker's open transaction. */
+static int64
+debit(const Dataset *dataset, const Grant *grant, const ChargeSegment *segment,
+	  const LaneAmounts *price)
+{
+	ReleaseEntry entry = {0};
+
+	raise_sums("UPDATE dpngram.dataset SET mu2_spent = mu2_spent + $2, "
+			   "eps_pure_spent = eps_pure_spent + $3, "
+			   "delta_add_spent = delta_add_spent + $4 WHERE id = $1",
+			   dataset->id, price);
+	if (grant->id != 0)
+		raise_sums("UPDATE dpngram.grantee SET mu2_spent = mu2_spent + $2, "
+				   "eps_pure_spent = eps_pure_spent + $3, "
+				   "delta_add_spent = delta_add_spent + $4 WHERE id = $1",
+				   grant->id, price);
+	dataset_refresh_names(dataset);
+
+	entry.dataset = dataset->id;
+	entry.relation = dataset_relation_text(dataset);
+	entry.session_role = segment->session_role;
+	entry.caller = segment->caller;
+	entry.grantee = grant->id;
+	entry.mechanism = segment->mechanism;
+	entry.parameters = segment->parameters;
+	entry.asked = true;
+	entry.epsilon = segment->epsilon;
+	entry.delta = segment->delta;
+	entry.price = *price;
+	entry.seeded = segment->seeded;
+	return release_insert(&entry);
+}
+
+/* Refuses what changed since ledger_open() looked; the caller's rights else. */
+static List *
+recheck(const Catalog *cat, const Dataset *dataset, const ChargeSegment *segment)
+{
+	List	   *grants = grants_usable(cat, dataset, segment->caller);
+
+	if (grants == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_GRANTED),
+				 errmsg("the grant has been revoked")));
+	binding_check(dataset);
+	if (dataset->binding.relid != segment->relid)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_SUSPENDED),
+				 errmsg("dataset \"%s\" was bound to another relation meanwhile",
+						dataset->name)));
+	return grants;
+}
+
+/* Decides under the row lock and debits; the answer stands when this returns. */
+static void
+charge_commit(const ChargeSegment *segment, int64 *release_id, int *chosen)
+{
+	Catalog		cat;
+	Dataset    *dataset;
+	List	   *grants;
+	const Grant *grant;
+	LaneAmounts spent;
+	LaneAmounts cap;
+	LaneAmounts price;
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	catalog_enter(&cat);
+
+	dataset = dataset_for_update(&cat, segment->dataset);
+	grants = recheck(&cat, dataset, segment);
+	dataset_lanes(dataset->id, &spent, &cap);
+	grant = choose(dataset, grants, segment, &spent, &cap, chosen);
+	price = lanes_price(&segment->candidates[*chosen]);
+	*release_id = debit(dataset, grant, segment, &price);
+
+	catalog_leave(&cat);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+}
+
+static bool
+is_own_error(int sqlstate)
+{
+	const char *code = unpack_sql_state(sqlstate);
+
+	return code[0] == 'N' && code[1] == 'G';
+}
+
+/* Writes the error into the segment; one that is not ours goes to the log only. */
+static void
+answer_error(ChargeSegment *segment, const ErrorData *error)
+{
+	if (is_own_error(error->sqlerrcode))
+	{
+		segment->sqlstate = error->sqlerrcode;
+		strlcpy(segment->message, error->message, sizeof(segment->message));
+		strlcpy(segment->detail, error->detail ? error->detail : "", sizeof(segment->detail));
+		strlcpy(segment->hint, error->hint ? error->hint : "", sizeof(segment->hint));
+		return;
+	}
+	segment->sqlstate = ERRCODE_DP_CHARGE_FAILED;
+	strlcpy(segment->message, "charge could not be committed", sizeof(segment->message));
+	strlcpy(segment->detail, error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ?
+			"Another transaction holds the dataset's row." :
+			"The server log has the background worker's error.",
+			sizeof(segment->detail));
+}
+
+/* The answer is in place: says so, and wakes the caller. */
+static void
+answer(ChargeSegment *segment, ChargeState state)
+{
+	pg_write_barrier();
+	pg_atomic_write_u32(&segment->state, state);
+	SetLatch(&segment->asker->procLatch);
+}
+
+/* From within PG_CATCH: ends the transaction, then answers with the error. */
+static void
+answer_failure(ChargeSegment *segment)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(TopMemoryContext);
+	error = CopyErrorData();
+	if (!is_own_error(error->sqlerrcode))
+		EmitErrorReport();
+	FlushErrorState();
+	AbortOutOfAnyTransaction();
+	answer_error(segment, error);
+	answer(segment, CHARGE_REFUSED);
+}
+
+/*
+ * Entry point of the charge worker; main_arg is the segment's handle.  If the
+ * segment is gone, so is its caller, and nothing is charged.
+ */
+void
+dpngram_charge_main(Datum main_arg)
+{
+	dsm_segment *dsm;
+	ChargeSegment *segment;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	dsm = dsm_attach(DatumGetUInt32(main_arg));
+	if (dsm == NULL)
+		proc_exit(0);
+	segment = dsm_segment_address(dsm);
+	BackgroundWorkerInitializeConnectionByOid(segment->database, InvalidOid, 0);
+
+	PG_TRY();
+	{
+		int64		release_id;
+		int			chosen;
+
+		worker_settings(TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
+														segment->deadline));
+		charge_commit(segment, &release_id, &chosen);
+		segment->release_id = release_id;
+		segment->chosen = chosen;
+		answer(segment, CHARGE_COMMITTED);
+	}
+	PG_CATCH();
+	{
+		answer_failure(segment);
+	}
+	PG_END_TRY();
+	proc_exit(0);
+}
+
+/* Entry point of the worker that notes a failed release; nobody waits for it. */
+void
+dpngram_failed_main(Datum main_arg)
+{
+	FailedRelease failed;
+	Catalog		cat;
+
+	memcpy(&failed, MyBgworkerEntry->bgw_extra, sizeof(failed));
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(failed.database, InvalidOid, 0);
+
+	worker_settings(dpngram_charge_timeout);
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	catalog_enter(&cat);
+	release_end_insert(failed.release_id, "failed", NULL);
+	catalog_leave(&cat);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	proc_exit(0);
+}

@@ -1,0 +1,131 @@
+/*
+ * owner.c
+ *	  The frame of every owner's function: find the dataset, refuse strangers,
+ *	  lock it to the transaction's end, mark it as changed, write the act into
+ *	  the release log.
+ *
+ * Unlike a charge, an owner's act is part of the owner's transaction.  It takes
+ * both locks of charge.c's protocol: the lock-manager lock, and, by the update
+ * of dataset.changed, the row's.  That update is also how ledger_open() knows
+ * a dataset that its own transaction changed.
+ */
+#include "postgres.h"
+
+#include "dpngram_errcodes.h"
+#include "ledger/owner.h"
+#include "miscadmin.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/json.h"
+
+void
+owner_may_write(const char *function)
+{
+	PreventCommandIfReadOnly(function);
+	PreventCommandDuringRecovery(function);
+	PreventCommandIfParallelMode(function);
+}
+
+static Dataset *
+find_owned(const Catalog *cat, const char *name)
+{
+	Dataset    *dataset = dataset_by_name(cat, name);
+	Oid			owner;
+
+	if (dataset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("dataset \"%s\" does not exist", name)));
+	owner = dataset_owner(dataset);
+	if (!superuser_arg(cat->caller) &&
+		!(OidIsValid(owner) && has_privs_of_role(cat->caller, owner)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dataset \"%s\"", name)));
+	return dataset;
+}
+
+/*
+ * The live dataset of that name, which the caller owns, locked.  It is read
+ * again after the lock: what it waited for may have ended it.
+ */
+Dataset *
+owner_dataset(const Catalog *cat, const char *name)
+{
+	Dataset    *dataset = find_owned(cat, name);
+	int32		locked = dataset->id;
+
+	dataset_lock(locked);
+	dataset = find_owned(cat, name);
+	if (dataset->id != locked)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("dataset \"%s\" was replaced by another transaction", name),
+				 errhint("Try again.")));
+	return dataset;
+}
+
+/*
+ * Marks the dataset as changed and logs the act; price NULL is nothing at all.
+ */
+void
+owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
+		  const char *parameters, const LaneAmounts *price)
+{
+	CatalogArgs args = {0};
+	ReleaseEntry entry = {0};
+
+	arg_int4(&args, dataset->id);
+	catalog_change("UPDATE dpngram.dataset SET changed = pg_catalog.clock_timestamp() "
+				   "WHERE id = $1",
+				   &args);
+	entry.dataset = dataset->id;
+	entry.relation = dataset_relation_text(dataset);
+	entry.session_role = GetSessionUserId();
+	entry.caller = cat->caller;
+	entry.mechanism = act;
+	entry.parameters = parameters;
+	entry.price = price ? *price : lanes_zero();
+	release_end_insert(release_insert(&entry), "done", NULL);
+}
+
+/* A flat JSON object, built member by member. */
+
+void
+json_begin(StringInfo json)
+{
+	initStringInfo(json);
+	appendStringInfoChar(json, '{');
+}
+
+static void
+json_key(StringInfo json, const char *key)
+{
+	if (json->len > 1)
+		appendStringInfoString(json, ", ");
+	escape_json(json, key);
+	appendStringInfoString(json, ": ");
+}
+
+void
+json_text(StringInfo json, const char *key, const char *value)
+{
+	json_key(json, key);
+	escape_json(json, value);
+}
+
+void
+json_number(StringInfo json, const char *key, double value)
+{
+	json_key(json, key);
+	appendStringInfoString(json, float8out_internal(value));
+}
+
+char *
+json_end(StringInfo json)
+{
+	appendStringInfoChar(json, '}');
+	return json->data;
+}

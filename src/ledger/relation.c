@@ -1,0 +1,235 @@
+/*
+ * relation.c
+ *	  Judges a relation before it is bound to a dataset: who owns it, what kind
+ *	  it is, what its privacy unit is, and what else holds the same rows.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "dpngram_errcodes.h"
+#include "ledger/relation.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+static void
+refuse_unless_owner(Oid relid, Oid caller)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (!has_privs_of_role(caller, form->relowner))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(form->relkind),
+					   NameStr(form->relname));
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Locks the relation against other owners' functions and changes of its shape,
+ * until the transaction's end.  Only its owner may; that is checked before the
+ * lock too, so that nobody else can get in others' way.
+ */
+void
+relation_lock_owned(Oid relid, Oid caller)
+{
+	refuse_unless_owner(relid, caller);
+	LockRelationOid(relid, ShareUpdateExclusiveLock);
+	refuse_unless_owner(relid, caller);
+}
+
+static bool
+is_protectable_kind(char relkind)
+{
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		relkind == RELKIND_VIEW || relkind == RELKIND_MATVIEW ||
+		relkind == RELKIND_FOREIGN_TABLE;
+}
+
+/* Refuses what is no relation of users' rows, or is visible to one session only. */
+void
+relation_check_kind(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (!is_protectable_kind(form->relkind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot protect relation \"%s\"", NameStr(form->relname)),
+				 errdetail("Tables, partitioned tables, views, materialized views and "
+						   "foreign tables can be protected.")));
+	if (relid < FirstNormalObjectId ||
+		form->relnamespace == get_namespace_oid("dpngram", true))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot protect system relation \"%s\"", NameStr(form->relname))));
+	if (form->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot protect temporary relation \"%s\"", NameStr(form->relname)),
+				 errdetail("No other session could ask for it.")));
+	ReleaseSysCache(tuple);
+}
+
+void
+relation_check_column(Oid relid, const char *column)
+{
+	if (get_attnum(relid, column) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, get_rel_name(relid))));
+}
+
+/*
+ * The number of the column that names the person.  Users are told apart by its
+ * type's own equality and gathered by its order, so it must have both.
+ */
+AttrNumber
+relation_user_attnum(Oid relid, const char *user_col)
+{
+	AttrNumber	attnum = get_attnum(relid, user_col);
+	TypeCacheEntry *type;
+
+	relation_check_column(relid, user_col);
+	type = lookup_type_cache(get_atttype(relid, attnum),
+							 TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC);
+	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->lt_opr) ||
+		!OidIsValid(type->cmp_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_COLUMN),
+				 errmsg("column \"%s\" cannot be the privacy unit", user_col),
+				 errdetail("Type %s has no default ordering and equality.",
+						   format_type_be(type->type_id))));
+	return attnum;
+}
+
+/*
+ * Refuses a relation that a live dataset other than "except" holds already:
+ * itself, or a table whose rows are its rows by inheritance or partitioning.
+ */
+void
+relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
+{
+	CatalogArgs args = {0};
+
+	arg_oid(&args, relid);
+	arg_int4(&args, except);
+	if (catalog_query("WITH RECURSIVE up (relid) AS ("
+					  "SELECT $1 UNION "
+					  "SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i "
+					  "ON i.inhrelid = up.relid), "
+					  "down (relid) AS ("
+					  "SELECT $1 UNION "
+					  "SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i "
+					  "ON i.inhparent = down.relid), "
+					  "kin (relid) AS (SELECT relid FROM up UNION SELECT relid FROM down) "
+					  "SELECT d.name, c.oid = $1, c.oid::pg_catalog.regclass::text "
+					  "FROM dpngram.dataset d "
+					  "JOIN dpngram.relation r ON r.dataset = d.id "
+					  "LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
+					  "JOIN pg_catalog.pg_class c ON c.oid IN (SELECT relid FROM kin) "
+					  "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+					  "WHERE d.ended IS NULL AND d.id <> $2 AND (b.relid = c.oid OR "
+					  "(b.relation IS NULL AND r.schema = n.nspname AND r.name = c.relname)) "
+					  "ORDER BY c.oid = $1 DESC, d.id LIMIT 1",
+					  &args) > 0)
+	{
+		char	   *dataset = row_text(cat, 0, 1);
+		bool		itself = row_bool(0, 2);
+		char	   *relative = row_text(cat, 0, 3);
+
+		if (itself)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_ALREADY_PROTECTED),
+					 errmsg("relation \"%s\" is already protected", get_rel_name(relid)),
+					 errdetail("It belongs to dataset \"%s\".", dataset)));
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ALREADY_PROTECTED),
+				 errmsg("relation \"%s\" shares rows with a protected relation",
+						get_rel_name(relid)),
+				 errdetail("\"%s\", its ancestor or descendant, belongs to dataset \"%s\".",
+						   relative, dataset)));
+	}
+}
+
+/* Views through which the same rows are under two budgets: legal, but each counts alone. */
+static void
+warn_of_overlap(const Catalog *cat, Oid relid)
+{
+	CatalogArgs args = {0};
+	uint64		rows;
+
+	arg_oid(&args, relid);
+	rows = catalog_query("WITH RECURSIVE live AS ("
+						 "SELECT b.relid FROM dpngram.relation_binding b "
+						 "JOIN dpngram.relation r ON r.id = b.relation "
+						 "JOIN dpngram.dataset d ON d.id = r.dataset AND d.ended IS NULL), "
+						 "reads (reader, relid) AS ("
+						 "SELECT $1, $1 UNION SELECT l.relid, l.relid FROM live l UNION "
+						 "SELECT reads.reader, d.refobjid FROM reads "
+						 "JOIN pg_catalog.pg_rewrite w ON w.ev_class = reads.relid "
+						 "JOIN pg_catalog.pg_depend d "
+						 "ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass "
+						 "AND d.objid = w.oid "
+						 "AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass) "
+						 "SELECT DISTINCT reader::pg_catalog.regclass::text COLLATE \"C\", "
+						 "relid::pg_catalog.regclass::text COLLATE \"C\" FROM reads "
+						 "WHERE reader <> relid AND ("
+						 "(reader = $1 AND relid IN (SELECT l.relid FROM live l)) OR "
+						 "(relid = $1 AND reader IN (SELECT l.relid FROM live l))) "
+						 "ORDER BY 1, 2",
+						 &args);
+	for (uint64 row = 0; row < rows; row++)
+		ereport(WARNING,
+				(errmsg("view \"%s\" reads the protected relation \"%s\"",
+						row_text(cat, row, 1), row_text(cat, row, 2)),
+				 errdetail("The two budgets do not know of each other: what the same people's "
+						   "rows lose in all is the sum of both.")));
+}
+
+/* lower() and character classes know ASCII only under these. */
+static void
+notice_of_ascii(const Catalog *cat)
+{
+	if (GetDatabaseEncoding() != PG_SQL_ASCII &&
+		catalog_query("SELECT 1 FROM pg_catalog.pg_database d "
+					  "WHERE d.datname = pg_catalog.current_database() "
+					  "AND d.datctype IN ('C', 'POSIX') "
+					  "AND coalesce(pg_catalog.to_jsonb(d)->>'datlocprovider', 'c') = 'c'",
+					  NULL) == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("words are told apart by ASCII letters and digits only"),
+			 errdetail("The database's character type is C or its encoding is SQL_ASCII.")));
+}
+
+/* What the owner should know of the relation, none of it a reason to refuse. */
+void
+relation_warn(const Catalog *cat, Oid relid)
+{
+	if (get_rel_relkind(relid) == RELKIND_VIEW)
+		ereport(NOTICE,
+				(errmsg("the privacy promise for view \"%s\" holds only if each of its rows "
+						"depends on the rows of one user",
+						get_rel_name(relid))));
+	warn_of_overlap(cat, relid);
+	notice_of_ascii(cat);
+}

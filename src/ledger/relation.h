@@ -1,0 +1,19 @@
+/*
+ * relation.h
+ *	  Which relations, and which columns of theirs, can be put under a budget.
+ */
+#ifndef DPNGRAM_RELATION_H
+#define DPNGRAM_RELATION_H
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+#include "ledger/catalog.h"
+
+extern void relation_lock_owned(Oid relid, Oid caller);
+extern void relation_check_kind(Oid relid);
+extern AttrNumber relation_user_attnum(Oid relid, const char *user_col);
+extern void relation_check_column(Oid relid, const char *column);
+extern void relation_refuse_protected(const Catalog *cat, Oid relid, int32 except);
+extern void relation_warn(const Catalog *cat, Oid relid);
+
+#endif							/* DPNGRAM_RELATION_H */

@@ -1,0 +1,186 @@
+/*
+ * resume.c
+ *	  dp_unprotect ends a dataset, dp_resume binds a suspended one again.
+ *
+ * dp_resume is the owner's word that this copy of relation and ledger is the one
+ * that goes on spending: the software can't know whether another copy does so
+ * too.  Hence it is never done by itself, and it is logged.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "dpngram_errcodes.h"
+#include "fmgr.h"
+#include "ledger/owner.h"
+#include "ledger/relation.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+static char *
+dataset_argument(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("dataset must not be null")));
+	return NameStr(*PG_GETARG_NAME(0));
+}
+
+PG_FUNCTION_INFO_V1(dpngram_unprotect);
+
+/*
+ * dp_unprotect(dataset): ends it for good.  Its releases stay in the log, and
+ * what it spent is carried forward if its relation is protected again.
+ */
+Datum
+dpngram_unprotect(PG_FUNCTION_ARGS)
+{
+	CatalogArgs args = {0};
+	Catalog		cat;
+	Dataset    *dataset;
+	char	   *name;
+
+	owner_may_write("dp_unprotect()");
+	name = dataset_argument(fcinfo);
+	catalog_enter(&cat);
+	dataset = owner_dataset(&cat, name);
+	dataset_refresh_names(dataset);
+	owner_act(&cat, dataset, "dp_unprotect", "{}", NULL);
+	arg_int4(&args, dataset->id);
+	catalog_change("UPDATE dpngram.dataset SET ended = pg_catalog.clock_timestamp() "
+				   "WHERE id = $1",
+				   &args);
+	catalog_leave(&cat);
+	PG_RETURN_VOID();
+}
+
+/* The relation to bind to; an error if there is none. */
+static Oid
+relation_to_bind(const Catalog *cat, const Dataset *dataset)
+{
+	Oid			relid = dataset_relation(dataset);
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation %s of dataset \"%s\" does not exist",
+						quote_qualified_identifier(dataset->schema, dataset->relname),
+						dataset->name),
+				 errhint("Restore it, or give it that name until dp_resume is done.")));
+	relation_lock_owned(relid, cat->caller);
+	relation_check_kind(relid);
+	relation_refuse_protected(cat, relid, dataset->id);
+	return relid;
+}
+
+/*
+ * The privacy unit's number: the bound column if it is still that, under
+ * whatever name, else the column of the recorded name.
+ */
+static AttrNumber
+unit_to_bind(const Dataset *dataset, Oid relid)
+{
+	const Binding *binding = &dataset->binding;
+	char	   *name = NULL;
+
+	if (dataset->bound && binding->relid == relid &&
+		get_atttype(relid, binding->user_attnum) == binding->user_type)
+		name = get_attname(relid, binding->user_attnum, true);
+	return relation_user_attnum(relid, name ? name : dataset->user_col);
+}
+
+/* Grants are bound to the roles of their names; those of no role are revoked. */
+static void
+bind_grantees(const Catalog *cat, int32 dataset)
+{
+	CatalogArgs args = {0};
+	uint64		rows;
+
+	arg_int4(&args, dataset);
+	catalog_change("INSERT INTO dpngram.grantee_binding "
+				   "SELECT g.id, a.oid FROM dpngram.grantee g "
+				   "JOIN pg_catalog.pg_roles a ON a.rolname = g.role "
+				   "WHERE g.dataset = $1 "
+				   "ON CONFLICT (grantee) DO NOTHING",
+				   &args);
+	rows = catalog_query("UPDATE dpngram.grantee g SET revoked = pg_catalog.clock_timestamp() "
+						 "WHERE g.dataset = $1 AND g.revoked IS NULL AND NOT EXISTS ("
+						 "SELECT 1 FROM dpngram.grantee_binding b "
+						 "JOIN pg_catalog.pg_roles a ON a.oid = b.role WHERE b.grantee = g.id) "
+						 "RETURNING g.role",
+						 &args);
+	for (uint64 row = 0; row < rows; row++)
+		ereport(WARNING,
+				(errmsg("the grant of role \"%s\" is revoked: there is no such role",
+						row_text(cat, row, 1))));
+}
+
+static void
+bind_relation(const Dataset *dataset, const Binding *binding)
+{
+	CatalogArgs args = {0};
+	CatalogArgs owned = {0};
+	Oid			owner;
+	char	   *schema;
+	char	   *relname;
+
+	if (!relation_identity(binding->relid, &owner, &schema, &relname))
+		elog(ERROR, "cache lookup failed for relation %u", binding->relid);
+	arg_int4(&args, dataset->relation_id);
+	arg_text(&args, schema);
+	arg_text(&args, relname);
+	arg_text(&args, get_attname(binding->relid, binding->user_attnum, false));
+	catalog_change("UPDATE dpngram.relation SET schema = $2, name = $3, user_col = $4 "
+				   "WHERE id = $1",
+				   &args);
+	arg_int4(&owned, dataset->id);
+	arg_text(&owned, GetUserNameFromId(owner, false));
+	catalog_change("UPDATE dpngram.dataset SET owner = $2 WHERE id = $1", &owned);
+	binding_insert(dataset->relation_id, binding);
+}
+
+static char *
+resume_json(const char *defect)
+{
+	StringInfoData json;
+
+	json_begin(&json);
+	json_text(&json, "reason", defect);
+	return json_end(&json);
+}
+
+PG_FUNCTION_INFO_V1(dpngram_resume);
+
+/*
+ * dp_resume(dataset): binds a suspended dataset to its relation as it is now,
+ * and its grants to the roles of their names.
+ */
+Datum
+dpngram_resume(PG_FUNCTION_ARGS)
+{
+	Catalog		cat;
+	Dataset    *dataset;
+	const char *defect;
+	char	   *name;
+
+	owner_may_write("dp_resume()");
+	name = dataset_argument(fcinfo);
+	catalog_enter(&cat);
+	dataset = owner_dataset(&cat, name);
+	defect = binding_defect(dataset);
+	if (defect == NULL)
+		ereport(NOTICE, (errmsg("dataset \"%s\" is not suspended", name)));
+	else
+	{
+		Oid			relid = relation_to_bind(&cat, dataset);
+		Binding		binding = binding_make(relid, unit_to_bind(dataset, relid));
+
+		bind_relation(dataset, &binding);
+		bind_grantees(&cat, dataset->id);
+		owner_act(&cat, dataset_by_id(&cat, dataset->id), "dp_resume",
+				  resume_json(defect), NULL);
+	}
+	catalog_leave(&cat);
+	PG_RETURN_VOID();
+}

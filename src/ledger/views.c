@@ -1,0 +1,66 @@
+/*
+ * views.c
+ *	  What the ledger's tables and views need besides SQL: amounts of the lanes
+ *	  as one epsilon, and the trigger that keeps the log append-only.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "commands/trigger.h"
+#include "common/dp_gaussian.h"
+#include "fmgr.h"
+#include "ledger/lanes.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/float.h"
+#include "utils/rel.h"
+
+static double
+amount_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, PG_GETARG_DATUM(argument)));
+}
+
+PG_FUNCTION_INFO_V1(dpngram_lanes_epsilon);
+
+/*
+ * lanes_epsilon(mu2, eps_pure, delta_add, delta): the smallest epsilon for which
+ * these amounts together are (epsilon, delta) differentially private, that is
+ * dG(epsilon - eps_pure, sqrt(mu2)) + delta_add <= delta; infinity if there is
+ * none.
+ */
+Datum
+dpngram_lanes_epsilon(PG_FUNCTION_ARGS)
+{
+	double		mu2 = amount_argument(fcinfo, 0);
+	double		eps_pure = amount_argument(fcinfo, 1);
+	double		delta_left = PG_GETARG_FLOAT8(3) - amount_argument(fcinfo, 2);
+	double		epsilon;
+
+	if (mu2 <= 0 && delta_left >= 0)
+		PG_RETURN_FLOAT8(eps_pure);
+	if (delta_left <= 0 ||
+		dp_gaussian_epsilon(sqrt(mu2), delta_left, &epsilon) != DP_OK)
+		PG_RETURN_FLOAT8(get_float8_infinity());
+	PG_RETURN_FLOAT8(eps_pure + epsilon);
+}
+
+PG_FUNCTION_INFO_V1(dpngram_append_only);
+
+/* Trigger: refuses every change of a log's rows, the superuser's too. */
+Datum
+dpngram_append_only(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function can only be called as a trigger")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("rows of \"%s\" can only be added",
+					RelationGetRelationName(trigger->tg_relation))));
+	PG_RETURN_NULL();
+}
