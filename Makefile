@@ -39,7 +39,19 @@ NGRAM_OBJS = \
 	src/ngram/vocabulary.o
 
 # The privacy ledger; knows no mechanism.
-LEDGER_OBJS =
+LEDGER_OBJS = \
+	src/ledger/access.o \
+	src/ledger/binding.o \
+	src/ledger/catalog.o \
+	src/ledger/charge.o \
+	src/ledger/charge_worker.o \
+	src/ledger/grant.o \
+	src/ledger/lanes.o \
+	src/ledger/owner.o \
+	src/ledger/protect.o \
+	src/ledger/relation.o \
+	src/ledger/resume.o \
+	src/ledger/views.o
 
 # The SQL face; the only place that knows both.
 API_OBJS = \
@@ -53,6 +65,7 @@ OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 # The install script's pieces, in the order in which they are concatenated.
 SQL_PIECES = \
 	src/sql/00_head.sql \
+	src/sql/10_ledger.sql \
 	src/sql/20_ngrams.sql
 
 DATA_built = dpngram--$(EXTVERSION).sql

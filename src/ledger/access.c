@@ -46,7 +46,7 @@ refuse_unwritable(void)
 void
 refuse_not_granted(Oid relid)
 {
-	char	   *relname = get_rel_name(relid);
+	char *relname = get_rel_name(relid);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_GRANTED),
@@ -71,7 +71,7 @@ grant_role(uint64 row, int oid_column, const char *name, bool suspended)
 static Grant *
 grant_fetch(const Catalog *cat, uint64 row)
 {
-	Grant	   *grant = MemoryContextAllocZero(cat->outer, sizeof(Grant));
+	Grant *grant = MemoryContextAllocZero(cat->outer, sizeof(Grant));
 
 	grant->id = row_int4(row, 1);
 	grant->role = row_text(cat, row, 2);
@@ -91,10 +91,10 @@ List *
 grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
 {
 	CatalogArgs args = {0};
-	List	   *groups = NIL;
-	uint64		rows;
-	Oid			owner = dataset_owner(dataset);
-	bool		suspended = binding_defect(dataset) != NULL;
+	List *groups = NIL;
+	uint64 rows;
+	Oid owner = dataset_owner(dataset);
+	bool suspended = binding_defect(dataset) != NULL;
 
 	if (superuser_arg(caller) || (OidIsValid(owner) && has_privs_of_role(caller, owner)))
 		return list_make1(MemoryContextAllocZero(cat->outer, sizeof(Grant)));
@@ -109,8 +109,8 @@ grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
 						 &args);
 	for (uint64 row = 0; row < rows; row++)
 	{
-		Grant	   *grant = grant_fetch(cat, row);
-		Oid			role = grant_role(row, 3, grant->role, suspended);
+		Grant *grant = grant_fetch(cat, row);
+		Oid role = grant_role(row, 3, grant->role, suspended);
 
 		if (role == caller)
 			return list_make1(grant);
@@ -123,11 +123,11 @@ grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
 static bool
 any_own_change(const Dataset *dataset, const List *grants)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (dataset->own_change)
 		return true;
-	foreach(cell, grants)
+	foreach (cell, grants)
 	{
 		if (((Grant *) lfirst(cell))->own_change)
 			return true;
@@ -170,9 +170,9 @@ access_make(const Dataset *dataset)
 LedgerAccess *
 ledger_open(Oid relid)
 {
-	Catalog		cat;
-	Dataset    *dataset;
-	List	   *grants = NIL;
+	Catalog cat;
+	Dataset *dataset;
+	List *grants = NIL;
 
 	refuse_unwritable();
 	LockRelationOid(relid, AccessShareLock);

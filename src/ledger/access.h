@@ -10,16 +10,16 @@
 /* A live grant that the caller may use. */
 typedef struct Grant
 {
-	int32		id;				/* 0: by right of ownership */
-	char	   *role;
-	bool		capped;			/* caps of its own */
+	int32 id; /* 0: by right of ownership */
+	char *role;
+	bool capped; /* caps of its own */
 	LaneAmounts cap;
 	LaneAmounts spent;
-	bool		own_change;
+	bool own_change;
 } Grant;
 
 extern void refuse_unwritable(void);
 extern List *grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller);
 extern void refuse_not_granted(Oid relid) pg_attribute_noreturn();
 
-#endif							/* DPNGRAM_ACCESS_H */
+#endif /* DPNGRAM_ACCESS_H */

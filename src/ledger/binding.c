@@ -33,29 +33,29 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#define DATASET_COLUMNS \
+#define DATASET_COLUMNS                                                               \
 	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.pure_share, d.delta_share, " \
-	"d.mu2_cap::float8, d.eps_pure_cap::float8, d.delta_add_cap::float8, " \
-	"r.id, r.schema, r.name, r.user_col, r.columns, " \
+	"d.mu2_cap::float8, d.eps_pure_cap::float8, d.delta_add_cap::float8, "            \
+	"r.id, r.schema, r.name, r.user_col, r.columns, "                                 \
 	"b.system_identifier, b.database, b.relid, b.user_attnum, b.user_type, b.owner, " \
-	"d.xmin, r.xmin, b.xmin " \
-	"FROM dpngram.dataset d " \
-	"JOIN dpngram.relation r ON r.dataset = d.id " \
-	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id " \
+	"d.xmin, r.xmin, b.xmin "                                                         \
+	"FROM dpngram.dataset d "                                                         \
+	"JOIN dpngram.relation r ON r.dataset = d.id "                                    \
+	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "                      \
 	"WHERE d.ended IS NULL AND "
 
 static List *
 text_list(const Catalog *cat, uint64 row, int column)
 {
 	MemoryContext old = MemoryContextSwitchTo(cat->outer);
-	List	   *result = NIL;
-	bool		isnull;
-	Datum		value = row_datum(row, column, &isnull);
+	List *result = NIL;
+	bool isnull;
+	Datum value = row_datum(row, column, &isnull);
 
 	if (!isnull)
 	{
-		Datum	   *elements;
-		int			n;
+		Datum *elements;
+		int n;
 
 		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT,
 						  &elements, NULL, &n);
@@ -70,7 +70,7 @@ text_list(const Catalog *cat, uint64 row, int column)
 static Dataset *
 dataset_fetch(const Catalog *cat, const char *sql, const CatalogArgs *args)
 {
-	Dataset    *dataset;
+	Dataset *dataset;
 
 	if (catalog_query(sql, args) == 0)
 		return NULL;
@@ -83,7 +83,7 @@ dataset_fetch(const Catalog *cat, const char *sql, const CatalogArgs *args)
 	dataset->delta = row_float8(0, 5);
 	dataset->pure_share = row_float8(0, 6);
 	dataset->delta_share = row_float8(0, 7);
-	dataset->caps.mu2 = row_float8(0, 8);	/* exact: caps are doubles */
+	dataset->caps.mu2 = row_float8(0, 8); /* exact: caps are doubles */
 	dataset->caps.eps_pure = row_float8(0, 9);
 	dataset->caps.delta_add = row_float8(0, 10);
 	dataset->relation_id = row_int4(0, 11);
@@ -102,7 +102,7 @@ dataset_fetch(const Catalog *cat, const char *sql, const CatalogArgs *args)
 		dataset->binding.owner = row_oid(0, 21);
 	}
 	dataset->own_change = row_own_change(0, 22) || row_own_change(0, 23) ||
-		row_own_change(0, 24);
+						  row_own_change(0, 24);
 	return dataset;
 }
 
@@ -114,19 +114,18 @@ Dataset *
 dataset_of_relation(const Catalog *cat, Oid relid)
 {
 	CatalogArgs args = {0};
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (!relation_identity(relid, &owner, &schema, &relname))
 		return NULL;
 	arg_oid(&args, relid);
 	arg_text(&args, schema);
 	arg_text(&args, relname);
-	return dataset_fetch(cat, DATASET_COLUMNS
-						 "(b.relid = $1 OR "
-						 "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
-						 "ORDER BY b.relation IS NULL, d.id LIMIT 1",
+	return dataset_fetch(cat, DATASET_COLUMNS "(b.relid = $1 OR "
+											  "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
+											  "ORDER BY b.relation IS NULL, d.id LIMIT 1",
 						 &args);
 }
 
@@ -167,7 +166,7 @@ dataset_unlock(int32 id)
 bool
 relation_identity(Oid relid, Oid *owner, char **schema, char **relname)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Form_pg_class form;
 
 	if (!HeapTupleIsValid(tuple))
@@ -184,9 +183,9 @@ relation_identity(Oid relid, Oid *owner, char **schema, char **relname)
 char *
 dataset_relation_text(const Dataset *dataset)
 {
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (binding_defect(dataset) == NULL &&
 		relation_identity(dataset->binding.relid, &owner, &schema, &relname))
@@ -198,9 +197,9 @@ dataset_relation_text(const Dataset *dataset)
 Binding
 binding_make(Oid relid, AttrNumber user_attnum)
 {
-	Binding		binding;
-	char	   *schema;
-	char	   *relname;
+	Binding binding;
+	char *schema;
+	char *relname;
 
 	binding.system_identifier = GetSystemIdentifier();
 	binding.database = MyDatabaseId;
@@ -237,15 +236,15 @@ static bool
 binding_is_local(const Binding *binding)
 {
 	return binding->system_identifier == GetSystemIdentifier() &&
-		binding->database == MyDatabaseId;
+		   binding->database == MyDatabaseId;
 }
 
 static const char *
 binding_compare(const Binding *binding)
 {
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (!binding_is_local(binding))
 		return "The ledger was copied from another database.";
@@ -289,7 +288,7 @@ binding_check(const Dataset *dataset)
 Oid
 dataset_relation(const Dataset *dataset)
 {
-	Oid			schema;
+	Oid schema;
 
 	if (dataset->bound && binding_is_local(&dataset->binding) &&
 		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(dataset->binding.relid)))
@@ -307,11 +306,11 @@ dataset_relation(const Dataset *dataset)
 Oid
 dataset_owner(const Dataset *dataset)
 {
-	Oid			relid = dataset_relation(dataset);
-	bool		local = dataset->bound && binding_is_local(&dataset->binding);
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid relid = dataset_relation(dataset);
+	bool local = dataset->bound && binding_is_local(&dataset->binding);
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (local && relid != dataset->binding.relid)
 		return dataset->binding.owner;
@@ -325,10 +324,10 @@ void
 dataset_refresh_names(const Dataset *dataset)
 {
 	CatalogArgs args = {0};
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
-	char	   *user_col;
+	Oid owner;
+	char *schema;
+	char *relname;
+	char *user_col;
 
 	if (binding_defect(dataset) != NULL ||
 		!relation_identity(dataset->binding.relid, &owner, &schema, &relname))
@@ -355,7 +354,7 @@ PG_FUNCTION_INFO_V1(dpngram_binding_matches);
 Datum
 dpngram_binding_matches(PG_FUNCTION_ARGS)
 {
-	Binding		binding;
+	Binding binding;
 
 	binding.system_identifier = (uint64) PG_GETARG_INT64(0);
 	binding.database = PG_GETARG_OID(1);

@@ -13,33 +13,33 @@
 /* What a binding says about a relation; no part of it is ever dumped. */
 typedef struct Binding
 {
-	uint64		system_identifier;
-	Oid			database;
-	Oid			relid;
-	AttrNumber	user_attnum;
-	Oid			user_type;
-	Oid			owner;
+	uint64 system_identifier;
+	Oid database;
+	Oid relid;
+	AttrNumber user_attnum;
+	Oid user_type;
+	Oid owner;
 } Binding;
 
 /* A live dataset with its relation. */
 typedef struct Dataset
 {
-	int32		id;
-	char	   *name;
-	char	   *owner;			/* role name at the last binding */
-	double		epsilon;
-	double		delta;
-	double		pure_share;
-	double		delta_share;
+	int32 id;
+	char *name;
+	char *owner; /* role name at the last binding */
+	double epsilon;
+	double delta;
+	double pure_share;
+	double delta_share;
 	LedgerPrice caps;
-	int32		relation_id;
-	char	   *schema;			/* names at the last binding or charge */
-	char	   *relname;
-	char	   *user_col;
-	List	   *columns;		/* of char *; NIL: any */
-	bool		bound;			/* has a binding at all */
-	Binding		binding;
-	bool		own_change;		/* made or changed by this very transaction */
+	int32 relation_id;
+	char *schema; /* names at the last binding or charge */
+	char *relname;
+	char *user_col;
+	List *columns; /* of char *; NIL: any */
+	bool bound;	   /* has a binding at all */
+	Binding binding;
+	bool own_change; /* made or changed by this very transaction */
 } Dataset;
 
 extern Dataset *dataset_of_relation(const Catalog *cat, Oid relid);
@@ -52,10 +52,10 @@ extern const char *binding_defect(const Dataset *dataset);
 extern void binding_check(const Dataset *dataset);
 extern Binding binding_make(Oid relid, AttrNumber user_attnum);
 extern void binding_insert(int32 relation_id, const Binding *binding);
-extern Oid	dataset_relation(const Dataset *dataset);
-extern Oid	dataset_owner(const Dataset *dataset);
+extern Oid dataset_relation(const Dataset *dataset);
+extern Oid dataset_owner(const Dataset *dataset);
 extern bool relation_identity(Oid relid, Oid *owner, char **schema, char **relname);
 extern char *dataset_relation_text(const Dataset *dataset);
 extern void dataset_refresh_names(const Dataset *dataset);
 
-#endif							/* DPNGRAM_BINDING_H */
+#endif /* DPNGRAM_BINDING_H */

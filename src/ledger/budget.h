@@ -11,4 +11,4 @@ extern void budget_check(double epsilon, double delta);
 extern LedgerPrice budget_caps(double epsilon, double delta,
 							   double pure_share, double delta_share);
 
-#endif							/* DPNGRAM_BUDGET_H */
+#endif /* DPNGRAM_BUDGET_H */

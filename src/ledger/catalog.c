@@ -38,8 +38,8 @@
 Oid
 catalog_class(void)
 {
-	Oid			schema = get_namespace_oid("dpngram", true);
-	Oid			class = OidIsValid(schema) ? get_relname_relid("dataset", schema) : InvalidOid;
+	Oid schema = get_namespace_oid("dpngram", true);
+	Oid class = OidIsValid(schema) ? get_relname_relid("dataset", schema) : InvalidOid;
 
 	if (!OidIsValid(class))
 		ereport(ERROR,
@@ -52,8 +52,8 @@ catalog_class(void)
 static Oid
 class_owner(Oid class)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(class));
-	Oid			owner;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(class));
+	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", class);
@@ -66,7 +66,7 @@ class_owner(Oid class)
 void
 catalog_enter(Catalog *cat)
 {
-	Oid			owner = class_owner(catalog_class());
+	Oid owner = class_owner(catalog_class());
 
 	cat->outer = CurrentMemoryContext;
 	GetUserIdAndSecContext(&cat->caller, &cat->security_context);
@@ -158,7 +158,7 @@ catalog_run(const char *sql, const CatalogArgs *args)
 {
 	CatalogArgs none = {0};
 	CatalogArgs *use = unconstify(CatalogArgs *, args ? args : &none);
-	int			status;
+	int status;
 
 	status = SPI_execute_with_args(sql, use->n, use->types, use->values, use->nulls,
 								   false, 0);
@@ -171,7 +171,7 @@ catalog_run(const char *sql, const CatalogArgs *args)
 uint64
 catalog_query(const char *sql, const CatalogArgs *args)
 {
-	uint64		rows = catalog_run(sql, args);
+	uint64 rows = catalog_run(sql, args);
 
 	if (SPI_tuptable == NULL)
 		elog(ERROR, "ledger statement returned no rows");
@@ -196,7 +196,7 @@ row_datum(uint64 row, int column, bool *isnull)
 bool
 row_isnull(uint64 row, int column)
 {
-	bool		isnull;
+	bool isnull;
 
 	(void) row_datum(row, column, &isnull);
 	return isnull;
@@ -205,8 +205,8 @@ row_isnull(uint64 row, int column)
 static Datum
 row_value(uint64 row, int column)
 {
-	bool		isnull;
-	Datum		value = row_datum(row, column, &isnull);
+	bool isnull;
+	Datum value = row_datum(row, column, &isnull);
 
 	return isnull ? (Datum) 0 : value;
 }
@@ -226,8 +226,8 @@ row_int4(uint64 row, int column)
 int64
 row_int8(uint64 row, int column)
 {
-	bool		isnull;
-	Datum		value = row_datum(row, column, &isnull);
+	bool isnull;
+	Datum value = row_datum(row, column, &isnull);
 
 	return isnull ? 0 : DatumGetInt64(value);
 }
@@ -241,8 +241,8 @@ row_oid(uint64 row, int column)
 double
 row_float8(uint64 row, int column)
 {
-	bool		isnull;
-	Datum		value = row_datum(row, column, &isnull);
+	bool isnull;
+	Datum value = row_datum(row, column, &isnull);
 
 	return isnull ? 0 : DatumGetFloat8(value);
 }
@@ -260,7 +260,7 @@ row_own_change(uint64 row, int column)
 char *
 row_text(const Catalog *cat, uint64 row, int column)
 {
-	char	   *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+	char *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 
 	return value ? MemoryContextStrdup(cat->outer, value) : NULL;
 }
@@ -273,11 +273,11 @@ row_lanes(uint64 row, int first_column)
 
 	for (int i = 0; i < LANES; i++)
 	{
-		bool		isnull;
-		Datum		value = row_datum(row, first_column + i, &isnull);
+		bool isnull;
+		Datum value = row_datum(row, first_column + i, &isnull);
 
 		amounts.lane[i] = isnull ? lane_exact(0) :
-			PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+								   PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
 	}
 	return amounts;
 }

@@ -11,23 +11,23 @@
 /* What catalog_enter() changed and catalog_leave() puts back. */
 typedef struct Catalog
 {
-	Oid			caller;			/* the role that entered */
-	int			security_context;
-	int			nestlevel;
-	MemoryContext outer;		/* results that outlive the visit go here */
+	Oid caller; /* the role that entered */
+	int security_context;
+	int nestlevel;
+	MemoryContext outer; /* results that outlive the visit go here */
 } Catalog;
 
 #define CATALOG_MAX_ARGS 24
 
 typedef struct CatalogArgs
 {
-	int			n;
-	Oid			types[CATALOG_MAX_ARGS];
-	Datum		values[CATALOG_MAX_ARGS];
-	char		nulls[CATALOG_MAX_ARGS];
+	int n;
+	Oid types[CATALOG_MAX_ARGS];
+	Datum values[CATALOG_MAX_ARGS];
+	char nulls[CATALOG_MAX_ARGS];
 } CatalogArgs;
 
-extern Oid	catalog_class(void);
+extern Oid catalog_class(void);
 extern void catalog_enter(Catalog *cat);
 extern void catalog_leave(Catalog *cat);
 
@@ -48,7 +48,7 @@ extern bool row_isnull(uint64 row, int column);
 extern bool row_bool(uint64 row, int column);
 extern int32 row_int4(uint64 row, int column);
 extern int64 row_int8(uint64 row, int column);
-extern Oid	row_oid(uint64 row, int column);
+extern Oid row_oid(uint64 row, int column);
 extern double row_float8(uint64 row, int column);
 extern bool row_own_change(uint64 row, int column);
 extern char *row_text(const Catalog *cat, uint64 row, int column);
@@ -57,21 +57,21 @@ extern LaneAmounts row_lanes(uint64 row, int first_column);
 /* One row of the release log. */
 typedef struct ReleaseEntry
 {
-	int32		dataset;
-	const char *relation;		/* as text, for the reader of the log */
-	Oid			session_role;
-	Oid			caller;
-	int32		grantee;		/* 0: by right of ownership */
+	int32 dataset;
+	const char *relation; /* as text, for the reader of the log */
+	Oid session_role;
+	Oid caller;
+	int32 grantee; /* 0: by right of ownership */
 	const char *mechanism;
-	const char *parameters;		/* JSON */
-	bool		asked;			/* epsilon and delta are given */
-	double		epsilon;
-	double		delta;
+	const char *parameters; /* JSON */
+	bool asked;				/* epsilon and delta are given */
+	double epsilon;
+	double delta;
 	LaneAmounts price;
-	bool		seeded;
+	bool seeded;
 } ReleaseEntry;
 
 extern int64 release_insert(const ReleaseEntry *entry);
 extern void release_end_insert(int64 release, const char *status, const char *used);
 
-#endif							/* DPNGRAM_CATALOG_H */
+#endif /* DPNGRAM_CATALOG_H */

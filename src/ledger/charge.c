@@ -51,6 +51,7 @@
 
 #include <limits.h>
 
+#include "access/xact.h"
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
 #include "ledger/charge.h"
@@ -64,7 +65,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-int			dpngram_charge_timeout = 10000;
+int dpngram_charge_timeout = 10000;
 
 /* Pause between two attempts to get a worker slot, in milliseconds. */
 #define BACKOFF_FIRST 1
@@ -104,8 +105,8 @@ static void
 lock_until(int32 dataset, TimestampTz deadline)
 {
 	MemoryContext context = CurrentMemoryContext;
-	int			nestlevel = NewGUCNestLevel();
-	long		left = Max(milliseconds_left(deadline), 1);
+	int nestlevel = NewGUCNestLevel();
+	long left = Max(milliseconds_left(deadline), 1);
 
 	if (LockTimeout == 0 || LockTimeout > left)
 		(void) set_config_option("lock_timeout", psprintf("%ld", left),
@@ -116,7 +117,7 @@ lock_until(int32 dataset, TimestampTz deadline)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData *error;
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
@@ -136,7 +137,7 @@ segment_create(const LedgerAccess *access, const LedgerRequest *request,
 			   TimestampTz deadline)
 {
 	const char *parameters = request->parameters ? request->parameters : "{}";
-	Size		size = offsetof(ChargeSegment, parameters) + strlen(parameters) + 1;
+	Size size = offsetof(ChargeSegment, parameters) + strlen(parameters) + 1;
 	dsm_segment *dsm = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
 	ChargeSegment *segment;
 
@@ -185,7 +186,7 @@ worker_start(dsm_segment *dsm, TimestampTz deadline)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
-	long		pause = BACKOFF_FIRST;
+	long pause = BACKOFF_FIRST;
 
 	worker_describe(&worker, "dpngram_charge_main", "dpngram charge");
 	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(dsm));
@@ -193,7 +194,7 @@ worker_start(dsm_segment *dsm, TimestampTz deadline)
 
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
-		long		left = milliseconds_left(deadline);
+		long left = milliseconds_left(deadline);
 
 		if (left <= 0)
 			charge_failed("There was no free background worker within dpngram.charge_timeout.",
@@ -213,10 +214,10 @@ worker_wait(ChargeSegment *segment, BackgroundWorkerHandle *handle, TimestampTz 
 {
 	for (;;)
 	{
-		pid_t		pid;
+		pid_t pid;
 		BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
 		ChargeState state = pg_atomic_read_u32(&segment->state);
-		long		left;
+		long left;
 
 		if (state != CHARGE_PENDING)
 		{
@@ -309,7 +310,7 @@ ledger_charge(const LedgerAccess *access, const LedgerRequest *request)
 void
 ledger_release_done(int64 release_id, const char *used)
 {
-	Catalog		cat;
+	Catalog cat;
 
 	catalog_enter(&cat);
 	release_end_insert(release_id, "done", used);
@@ -323,7 +324,7 @@ ledger_release_done(int64 release_id, const char *used)
 #define MAX_FAILED 8
 
 static int64 failed_releases[MAX_FAILED];
-static int	nfailed = 0;
+static int nfailed = 0;
 
 /* Starts a worker for each, without waiting for it or for a free slot. */
 static void

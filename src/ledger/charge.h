@@ -12,9 +12,9 @@
 
 typedef enum ChargeState
 {
-	CHARGE_PENDING,				/* not decided, as far as the caller may know */
-	CHARGE_COMMITTED,			/* committed and flushed: release_id, chosen */
-	CHARGE_REFUSED				/* not charged: sqlstate, message, detail, hint */
+	CHARGE_PENDING,	  /* not decided, as far as the caller may know */
+	CHARGE_COMMITTED, /* committed and flushed: release_id, chosen */
+	CHARGE_REFUSED	  /* not charged: sqlstate, message, detail, hint */
 } ChargeState;
 
 /*
@@ -25,39 +25,39 @@ typedef enum ChargeState
 typedef struct ChargeSegment
 {
 	pg_atomic_uint32 state;
-	PGPROC	   *asker;			/* its latch is set when the answer stands */
+	PGPROC *asker; /* its latch is set when the answer stands */
 
-	Oid			database;
-	Oid			caller;
-	Oid			session_role;
-	int32		dataset;
-	Oid			relid;
+	Oid database;
+	Oid caller;
+	Oid session_role;
+	int32 dataset;
+	Oid relid;
 	TimestampTz deadline;
-	double		epsilon;
-	double		delta;
-	bool		seeded;
-	int			ncandidates;
+	double epsilon;
+	double delta;
+	bool seeded;
+	int ncandidates;
 	LedgerPrice candidates[LEDGER_MAX_CANDIDATES];
-	char		mechanism[NAMEDATALEN];
+	char mechanism[NAMEDATALEN];
 
-	int64		release_id;
-	int			chosen;
-	int			sqlstate;
-	char		message[512];
-	char		detail[512];
-	char		hint[512];
+	int64 release_id;
+	int chosen;
+	int sqlstate;
+	char message[512];
+	char detail[512];
+	char hint[512];
 
-	char		parameters[FLEXIBLE_ARRAY_MEMBER];
+	char parameters[FLEXIBLE_ARRAY_MEMBER];
 } ChargeSegment;
 
 /* What the worker that notes a failed release gets, in bgw_extra. */
 typedef struct FailedRelease
 {
-	Oid			database;
-	int64		release_id;
+	Oid database;
+	int64 release_id;
 } FailedRelease;
 
 extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg) pg_attribute_noreturn();
 extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg) pg_attribute_noreturn();
 
-#endif							/* DPNGRAM_CHARGE_H */
+#endif /* DPNGRAM_CHARGE_H */

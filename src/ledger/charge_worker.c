@@ -65,7 +65,7 @@ static Dataset *
 dataset_for_update(const Catalog *cat, int32 id)
 {
 	CatalogArgs args = {0};
-	Dataset    *dataset;
+	Dataset *dataset;
 
 	arg_int4(&args, id);
 	catalog_query("SELECT 1 FROM dpngram.dataset WHERE id = $1 FOR UPDATE", &args);
@@ -95,18 +95,18 @@ dataset_lanes(int32 id, LaneAmounts *spent, LaneAmounts *cap)
 /* What the first candidate lacked, for the error. */
 typedef struct Shortage
 {
-	bool		known;
-	int			lane;
-	const char *role;			/* whose grant is short; NULL: the dataset */
-	Datum		asked;
-	Datum		remaining;
+	bool known;
+	int lane;
+	const char *role; /* whose grant is short; NULL: the dataset */
+	Datum asked;
+	Datum remaining;
 } Shortage;
 
 static bool
 fits(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap,
 	 const char *role, Shortage *shortage)
 {
-	int			lane = lanes_short(price, spent, cap);
+	int lane = lanes_short(price, spent, cap);
 
 	if (lane >= 0 && !shortage->known)
 	{
@@ -145,16 +145,16 @@ static const Grant *
 choose(const Dataset *dataset, const List *grants, const ChargeSegment *segment,
 	   const LaneAmounts *spent, const LaneAmounts *cap, int *chosen)
 {
-	Shortage	shortage = {0};
+	Shortage shortage = {0};
 
 	for (int i = 0; i < segment->ncandidates; i++)
 	{
 		LaneAmounts price = lanes_price(&segment->candidates[i]);
-		ListCell   *cell;
+		ListCell *cell;
 
 		if (!fits(&price, spent, cap, NULL, &shortage))
 			continue;
-		foreach(cell, grants)
+		foreach (cell, grants)
 		{
 			const Grant *grant = lfirst(cell);
 
@@ -167,7 +167,7 @@ choose(const Dataset *dataset, const List *grants, const ChargeSegment *segment,
 		}
 	}
 	refuse_exhausted(dataset, &shortage);
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 static void
@@ -218,7 +218,7 @@ debit(const Dataset *dataset, const Grant *grant, const ChargeSegment *segment,
 static List *
 recheck(const Catalog *cat, const Dataset *dataset, const ChargeSegment *segment)
 {
-	List	   *grants = grants_usable(cat, dataset, segment->caller);
+	List *grants = grants_usable(cat, dataset, segment->caller);
 
 	if (grants == NIL)
 		ereport(ERROR,
@@ -237,9 +237,9 @@ recheck(const Catalog *cat, const Dataset *dataset, const ChargeSegment *segment
 static void
 charge_commit(const ChargeSegment *segment, int64 *release_id, int *chosen)
 {
-	Catalog		cat;
-	Dataset    *dataset;
-	List	   *grants;
+	Catalog cat;
+	Dataset *dataset;
+	List *grants;
 	const Grant *grant;
 	LaneAmounts spent;
 	LaneAmounts cap;
@@ -283,9 +283,7 @@ answer_error(ChargeSegment *segment, const ErrorData *error)
 	}
 	segment->sqlstate = ERRCODE_DP_CHARGE_FAILED;
 	strlcpy(segment->message, "charge could not be committed", sizeof(segment->message));
-	strlcpy(segment->detail, error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ?
-			"Another transaction holds the dataset's row." :
-			"The server log has the background worker's error.",
+	strlcpy(segment->detail, error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? "Another transaction holds the dataset's row." : "The server log has the background worker's error.",
 			sizeof(segment->detail));
 }
 
@@ -302,7 +300,7 @@ answer(ChargeSegment *segment, ChargeState state)
 static void
 answer_failure(ChargeSegment *segment)
 {
-	ErrorData  *error;
+	ErrorData *error;
 
 	MemoryContextSwitchTo(TopMemoryContext);
 	error = CopyErrorData();
@@ -335,8 +333,8 @@ dpngram_charge_main(Datum main_arg)
 
 	PG_TRY();
 	{
-		int64		release_id;
-		int			chosen;
+		int64 release_id;
+		int chosen;
 
 		worker_settings(TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
 														segment->deadline));
@@ -358,7 +356,7 @@ void
 dpngram_failed_main(Datum main_arg)
 {
 	FailedRelease failed;
-	Catalog		cat;
+	Catalog cat;
 
 	memcpy(&failed, MyBgworkerEntry->bgw_extra, sizeof(failed));
 	pqsignal(SIGTERM, die);

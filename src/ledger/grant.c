@@ -25,11 +25,11 @@
 /* The arguments of dp_grant. */
 typedef struct GrantSpec
 {
-	Oid			role;
-	char	   *name;
-	bool		capped;
-	double		epsilon;
-	double		delta;
+	Oid role;
+	char *name;
+	bool capped;
+	double epsilon;
+	double delta;
 	LedgerPrice caps;
 } GrantSpec;
 
@@ -81,7 +81,7 @@ grantee_insert(int32 dataset, const GrantSpec *spec)
 {
 	CatalogArgs args = {0};
 	CatalogArgs binding = {0};
-	int32		id;
+	int32 id;
 
 	arg_int4(&args, dataset);
 	arg_text(&args, spec->name);
@@ -145,8 +145,8 @@ grant_caps(GrantSpec *spec, const Dataset *dataset, FunctionCallInfo fcinfo)
 static void
 warn_without_usage(const Dataset *dataset, const GrantSpec *spec)
 {
-	Oid			relid = dataset_relation(dataset);
-	Oid			schema = OidIsValid(relid) ? get_rel_namespace(relid) : InvalidOid;
+	Oid relid = dataset_relation(dataset);
+	Oid schema = OidIsValid(relid) ? get_rel_namespace(relid) : InvalidOid;
 
 	if (!OidIsValid(schema) ||
 		DatumGetBool(DirectFunctionCall3(has_schema_privilege_id_id,
@@ -194,10 +194,10 @@ PG_FUNCTION_INFO_V1(dpngram_grant);
 Datum
 dpngram_grant(PG_FUNCTION_ARGS)
 {
-	GrantSpec	spec = {0};
-	Catalog		cat;
-	Dataset    *dataset;
-	int32		id;
+	GrantSpec spec = {0};
+	Catalog cat;
+	Dataset *dataset;
+	int32 id;
 
 	owner_may_write("dp_grant()");
 	refuse_null_names(fcinfo);
@@ -244,10 +244,10 @@ Datum
 dpngram_revoke(PG_FUNCTION_ARGS)
 {
 	CatalogArgs args = {0};
-	Catalog		cat;
-	Dataset    *dataset;
-	GrantSpec	spec = {0};
-	int32		id = 0;
+	Catalog cat;
+	Dataset *dataset;
+	GrantSpec spec = {0};
+	int32 id = 0;
 
 	owner_may_write("dp_revoke()");
 	refuse_null_names(fcinfo);

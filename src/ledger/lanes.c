@@ -55,7 +55,7 @@ grid_up(double x)
 static double
 multiply_down(double a, double b)
 {
-	double		product = a * b;
+	double product = a * b;
 
 	return fma(a, b, -product) < 0 ? nextafter(product, 0) : product;
 }
@@ -64,9 +64,9 @@ multiply_down(double a, double b)
 static double
 subtract_down(double a, double b)
 {
-	double		difference = a - b;
-	double		b_seen = a - difference;
-	double		error = (a - (difference + b_seen)) + (b_seen - b);
+	double difference = a - b;
+	double b_seen = a - difference;
+	double error = (a - (difference + b_seen)) + (b_seen - b);
 
 	return error < 0 ? nextafter(difference, 0) : difference;
 }
@@ -81,7 +81,7 @@ bool
 lanes_caps(double epsilon, double delta, double pure_share, double delta_share,
 		   LedgerPrice *caps)
 {
-	double		mu;
+	double mu;
 
 	memset(caps, 0, sizeof(*caps));
 	if (delta == 0)
@@ -103,8 +103,8 @@ bool
 lanes_valid_price(const LedgerPrice *price)
 {
 	return isfinite(price->mu2) && price->mu2 >= 0 &&
-		isfinite(price->eps_pure) && price->eps_pure >= 0 &&
-		isfinite(price->delta_add) && price->delta_add >= 0;
+		   isfinite(price->eps_pure) && price->eps_pure >= 0 &&
+		   isfinite(price->delta_add) && price->delta_add >= 0;
 }
 
 /*
@@ -114,8 +114,8 @@ lanes_valid_price(const LedgerPrice *price)
 Datum
 lane_exact(double amount)
 {
-	char	   *text = psprintf("%.*f", LANE_QUANTUM_BITS, amount);
-	char	   *end = text + strlen(text);
+	char *text = psprintf("%.*f", LANE_QUANTUM_BITS, amount);
+	char *end = text + strlen(text);
 
 	Assert(isfinite(amount) && amount == grid_up(amount));
 
@@ -165,7 +165,7 @@ lanes_short(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmount
 {
 	for (int i = 0; i < LANES; i++)
 	{
-		Datum		sum = DirectFunctionCall2(numeric_add, spent->lane[i], price->lane[i]);
+		Datum sum = DirectFunctionCall2(numeric_add, spent->lane[i], price->lane[i]);
 
 		if (!DatumGetBool(DirectFunctionCall2(numeric_le, sum, cap->lane[i])))
 			return i;

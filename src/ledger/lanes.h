@@ -26,7 +26,7 @@ extern const char *const lane_names[LANES];
 /* Amounts as numeric, exact. */
 typedef struct LaneAmounts
 {
-	Datum		lane[LANES];
+	Datum lane[LANES];
 } LaneAmounts;
 
 extern bool lanes_caps(double epsilon, double delta, double pure_share,
@@ -36,9 +36,9 @@ extern Datum lane_exact(double amount);
 extern LaneAmounts lanes_exact(const LedgerPrice *amounts);
 extern LaneAmounts lanes_price(const LedgerPrice *price);
 extern LaneAmounts lanes_zero(void);
-extern int	lanes_short(const LaneAmounts *price, const LaneAmounts *spent,
-						const LaneAmounts *cap);
+extern int lanes_short(const LaneAmounts *price, const LaneAmounts *spent,
+					   const LaneAmounts *cap);
 extern Datum lane_remaining(Datum spent, Datum cap);
 extern char *lane_text(Datum amount);
 
-#endif							/* DPNGRAM_LANES_H */
+#endif /* DPNGRAM_LANES_H */

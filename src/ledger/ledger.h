@@ -39,6 +39,7 @@ typedef struct LedgerAccess
 	double delta;
 	double pure_share;
 	double delta_share;
+	LedgerPrice caps; /* a price equal to them fits while nothing is spent */
 } LedgerAccess;
 
 #define LEDGER_MAX_CANDIDATES 4
@@ -77,6 +78,6 @@ extern PGDLLEXPORT void ledger_release_failed(int64 release_id);
 
 /* module start: settings of the ledger */
 extern void ledger_init(void);
-extern int	dpngram_charge_timeout; /* milliseconds */
+extern int dpngram_charge_timeout; /* milliseconds */
 
-#endif							/* DPNGRAM_LEDGER_H */
+#endif /* DPNGRAM_LEDGER_H */

@@ -31,8 +31,8 @@ owner_may_write(const char *function)
 static Dataset *
 find_owned(const Catalog *cat, const char *name)
 {
-	Dataset    *dataset = dataset_by_name(cat, name);
-	Oid			owner;
+	Dataset *dataset = dataset_by_name(cat, name);
+	Oid owner;
 
 	if (dataset == NULL)
 		ereport(ERROR,
@@ -54,8 +54,8 @@ find_owned(const Catalog *cat, const char *name)
 Dataset *
 owner_dataset(const Catalog *cat, const char *name)
 {
-	Dataset    *dataset = find_owned(cat, name);
-	int32		locked = dataset->id;
+	Dataset *dataset = find_owned(cat, name);
+	int32 locked = dataset->id;
 
 	dataset_lock(locked);
 	dataset = find_owned(cat, name);

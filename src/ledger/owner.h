@@ -18,4 +18,4 @@ extern void json_text(StringInfo json, const char *key, const char *value);
 extern void json_number(StringInfo json, const char *key, double value);
 extern char *json_end(StringInfo json);
 
-#endif							/* DPNGRAM_OWNER_H */
+#endif /* DPNGRAM_OWNER_H */

@@ -21,22 +21,23 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 /* The arguments of dp_protect after their checks. */
 typedef struct Protection
 {
-	Oid			relid;
-	char	   *user_col;
-	AttrNumber	user_attnum;
-	double		epsilon;
-	double		delta;
-	char	   *name;
-	double		pure_share;
-	double		delta_share;
-	List	   *columns;		/* of char * */
-	bool		carry_forward;
+	Oid relid;
+	char *user_col;
+	AttrNumber user_attnum;
+	double epsilon;
+	double delta;
+	char *name;
+	double pure_share;
+	double delta_share;
+	List *columns; /* of char * */
+	bool carry_forward;
 	LedgerPrice caps;
 } Protection;
 
@@ -52,7 +53,7 @@ refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 static double
 share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
-	double		share;
+	double share;
 
 	refuse_null(fcinfo, argument, name);
 	share = PG_GETARG_FLOAT8(argument);
@@ -93,10 +94,10 @@ budget_caps(double epsilon, double delta, double pure_share, double delta_share)
 static List *
 columns_argument(ArrayType *array, Oid relid)
 {
-	List	   *columns = NIL;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
+	List *columns = NIL;
+	Datum *elements;
+	bool *nulls;
+	int n;
 
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 					  &elements, &nulls, &n);
@@ -125,7 +126,7 @@ static void
 options_argument(Jsonb *options, Protection *protection)
 {
 	JsonbIterator *iterator;
-	JsonbValue	value;
+	JsonbValue value;
 	JsonbIteratorToken token;
 
 	protection->carry_forward = true;
@@ -161,7 +162,7 @@ options_argument(Jsonb *options, Protection *protection)
 static void
 accounting_argument(FunctionCallInfo fcinfo, int argument)
 {
-	char	   *accounting;
+	char *accounting;
 
 	refuse_null(fcinfo, argument, "accounting");
 	accounting = text_to_cstring(PG_GETARG_TEXT_PP(argument));
@@ -172,11 +173,24 @@ accounting_argument(FunctionCallInfo fcinfo, int argument)
 				 errhint("Known is: gdp.")));
 }
 
+/*
+ * A dataset is named like its relation, as the owner would write it under the
+ * present search_path, clipped like any name.
+ */
+static char *
+default_name(Oid relid)
+{
+	Datum text = DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid));
+	Datum name = DirectFunctionCall1(namein, text);
+
+	return NameStr(*DatumGetName(name));
+}
+
 /* All checks that need the relation and the arguments, but not the ledger. */
 static Protection
 arguments_check(FunctionCallInfo fcinfo)
 {
-	Protection	protection = {0};
+	Protection protection = {0};
 
 	refuse_null(fcinfo, 0, "relation");
 	refuse_null(fcinfo, 1, "user_col");
@@ -198,8 +212,8 @@ arguments_check(FunctionCallInfo fcinfo)
 	protection.user_attnum = relation_user_attnum(protection.relid, protection.user_col);
 	if (!PG_ARGISNULL(8))
 		protection.columns = columns_argument(PG_GETARG_ARRAYTYPE_P(8), protection.relid);
-	protection.name = PG_ARGISNULL(4) ? get_rel_name(protection.relid) :
-		NameStr(*PG_GETARG_NAME(4));
+	protection.name = PG_ARGISNULL(4) ? default_name(protection.relid) :
+										NameStr(*PG_GETARG_NAME(4));
 	if (protection.name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
@@ -223,9 +237,9 @@ static bool
 spent_before(const Catalog *cat, Oid relid, LaneAmounts *spent, int32 *from)
 {
 	CatalogArgs args = {0};
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (!relation_identity(relid, &owner, &schema, &relname))
 		elog(ERROR, "cache lookup failed for relation %u", relid);
@@ -284,15 +298,15 @@ relation_insert(const Protection *protection, int32 dataset, const char *schema,
 				const char *relname, const Binding *binding)
 {
 	CatalogArgs args = {0};
-	ArrayType  *columns = NULL;
+	ArrayType *columns = NULL;
 
 	if (protection->columns != NIL)
 	{
-		Datum	   *names = palloc(sizeof(Datum) * list_length(protection->columns));
-		ListCell   *cell;
-		int			n = 0;
+		Datum *names = palloc(sizeof(Datum) * list_length(protection->columns));
+		ListCell *cell;
+		int n = 0;
 
-		foreach(cell, protection->columns)
+		foreach (cell, protection->columns)
 			names[n++] = CStringGetTextDatum((char *) lfirst(cell));
 		columns = construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT);
 	}
@@ -331,13 +345,13 @@ protection_json(const Protection *protection, int32 carried_from)
 static void
 protect(const Catalog *cat, const Protection *protection)
 {
-	Binding		binding = binding_make(protection->relid, protection->user_attnum);
+	Binding binding = binding_make(protection->relid, protection->user_attnum);
 	LaneAmounts spent = lanes_zero();
-	int32		carried_from = 0;
-	int32		id;
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	int32 carried_from = 0;
+	int32 id;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	relation_refuse_protected(cat, protection->relid, 0);
 	refuse_taken_name(cat, protection->name);
@@ -365,8 +379,8 @@ PG_FUNCTION_INFO_V1(dpngram_protect);
 Datum
 dpngram_protect(PG_FUNCTION_ARGS)
 {
-	Protection	protection;
-	Catalog		cat;
+	Protection protection;
+	Catalog cat;
 
 	owner_may_write("dp_protect()");
 	protection = arguments_check(fcinfo);

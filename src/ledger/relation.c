@@ -24,7 +24,7 @@
 static void
 refuse_unless_owner(Oid relid, Oid caller)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Form_pg_class form;
 
 	if (!HeapTupleIsValid(tuple))
@@ -55,15 +55,15 @@ static bool
 is_protectable_kind(char relkind)
 {
 	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
-		relkind == RELKIND_VIEW || relkind == RELKIND_MATVIEW ||
-		relkind == RELKIND_FOREIGN_TABLE;
+		   relkind == RELKIND_VIEW || relkind == RELKIND_MATVIEW ||
+		   relkind == RELKIND_FOREIGN_TABLE;
 }
 
 /* Refuses what is no relation of users' rows, or is visible to one session only. */
 void
 relation_check_kind(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Form_pg_class form;
 
 	if (!HeapTupleIsValid(tuple))
@@ -105,7 +105,7 @@ relation_check_column(Oid relid, const char *column)
 AttrNumber
 relation_user_attnum(Oid relid, const char *user_col)
 {
-	AttrNumber	attnum = get_attnum(relid, user_col);
+	AttrNumber attnum = get_attnum(relid, user_col);
 	TypeCacheEntry *type;
 
 	relation_check_column(relid, user_col);
@@ -152,9 +152,9 @@ relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
 					  "ORDER BY c.oid = $1 DESC, d.id LIMIT 1",
 					  &args) > 0)
 	{
-		char	   *dataset = row_text(cat, 0, 1);
-		bool		itself = row_bool(0, 2);
-		char	   *relative = row_text(cat, 0, 3);
+		char *dataset = row_text(cat, 0, 1);
+		bool itself = row_bool(0, 2);
+		char *relative = row_text(cat, 0, 3);
 
 		if (itself)
 			ereport(ERROR,
@@ -175,7 +175,7 @@ static void
 warn_of_overlap(const Catalog *cat, Oid relid)
 {
 	CatalogArgs args = {0};
-	uint64		rows;
+	uint64 rows;
 
 	arg_oid(&args, relid);
 	rows = catalog_query("WITH RECURSIVE live AS ("

@@ -16,4 +16,4 @@ extern void relation_check_column(Oid relid, const char *column);
 extern void relation_refuse_protected(const Catalog *cat, Oid relid, int32 except);
 extern void relation_warn(const Catalog *cat, Oid relid);
 
-#endif							/* DPNGRAM_RELATION_H */
+#endif /* DPNGRAM_RELATION_H */

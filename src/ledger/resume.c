@@ -37,9 +37,9 @@ Datum
 dpngram_unprotect(PG_FUNCTION_ARGS)
 {
 	CatalogArgs args = {0};
-	Catalog		cat;
-	Dataset    *dataset;
-	char	   *name;
+	Catalog cat;
+	Dataset *dataset;
+	char *name;
 
 	owner_may_write("dp_unprotect()");
 	name = dataset_argument(fcinfo);
@@ -59,7 +59,7 @@ dpngram_unprotect(PG_FUNCTION_ARGS)
 static Oid
 relation_to_bind(const Catalog *cat, const Dataset *dataset)
 {
-	Oid			relid = dataset_relation(dataset);
+	Oid relid = dataset_relation(dataset);
 
 	if (!OidIsValid(relid))
 		ereport(ERROR,
@@ -82,7 +82,7 @@ static AttrNumber
 unit_to_bind(const Dataset *dataset, Oid relid)
 {
 	const Binding *binding = &dataset->binding;
-	char	   *name = NULL;
+	char *name = NULL;
 
 	if (dataset->bound && binding->relid == relid &&
 		get_atttype(relid, binding->user_attnum) == binding->user_type)
@@ -95,7 +95,7 @@ static void
 bind_grantees(const Catalog *cat, int32 dataset)
 {
 	CatalogArgs args = {0};
-	uint64		rows;
+	uint64 rows;
 
 	arg_int4(&args, dataset);
 	catalog_change("INSERT INTO dpngram.grantee_binding "
@@ -121,9 +121,9 @@ bind_relation(const Dataset *dataset, const Binding *binding)
 {
 	CatalogArgs args = {0};
 	CatalogArgs owned = {0};
-	Oid			owner;
-	char	   *schema;
-	char	   *relname;
+	Oid owner;
+	char *schema;
+	char *relname;
 
 	if (!relation_identity(binding->relid, &owner, &schema, &relname))
 		elog(ERROR, "cache lookup failed for relation %u", binding->relid);
@@ -159,10 +159,10 @@ PG_FUNCTION_INFO_V1(dpngram_resume);
 Datum
 dpngram_resume(PG_FUNCTION_ARGS)
 {
-	Catalog		cat;
-	Dataset    *dataset;
+	Catalog cat;
+	Dataset *dataset;
 	const char *defect;
-	char	   *name;
+	char *name;
 
 	owner_may_write("dp_resume()");
 	name = dataset_argument(fcinfo);
@@ -173,8 +173,8 @@ dpngram_resume(PG_FUNCTION_ARGS)
 		ereport(NOTICE, (errmsg("dataset \"%s\" is not suspended", name)));
 	else
 	{
-		Oid			relid = relation_to_bind(&cat, dataset);
-		Binding		binding = binding_make(relid, unit_to_bind(dataset, relid));
+		Oid relid = relation_to_bind(&cat, dataset);
+		Binding binding = binding_make(relid, unit_to_bind(dataset, relid));
 
 		bind_relation(dataset, &binding);
 		bind_grantees(&cat, dataset->id);

@@ -33,10 +33,10 @@ PG_FUNCTION_INFO_V1(dpngram_lanes_epsilon);
 Datum
 dpngram_lanes_epsilon(PG_FUNCTION_ARGS)
 {
-	double		mu2 = amount_argument(fcinfo, 0);
-	double		eps_pure = amount_argument(fcinfo, 1);
-	double		delta_left = PG_GETARG_FLOAT8(3) - amount_argument(fcinfo, 2);
-	double		epsilon;
+	double mu2 = amount_argument(fcinfo, 0);
+	double eps_pure = amount_argument(fcinfo, 1);
+	double delta_left = PG_GETARG_FLOAT8(3) - amount_argument(fcinfo, 2);
+	double epsilon;
 
 	if (mu2 <= 0 && delta_left >= 0)
 		PG_RETURN_FLOAT8(eps_pure);
