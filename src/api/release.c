@@ -126,6 +126,7 @@ run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
 	extract_ngrams(&extraction, released);
 	noise_clear(&noise);
+	corpus_free(extraction.corpus);
 	return extraction.steps_done;
 }
 

@@ -17,7 +17,7 @@
  * The steps of a method:
  *	 dpne		 T steps, one a length; only the first is a set union; sigma_k = c sigma_{k-1}
  *	 dpsu-all	 one set union over all lengths, T Delta_0 n-grams a user
- *	 dpsu-even	 T set unions of equal sigma; delta_t is divided among them
+ *	 dpsu-even	 T set unions of equal sigma, which share delta_t in proportion to length
  *	 dpsu-single one set union for one length
  */
 #include "postgres.h"
@@ -131,6 +131,19 @@ set_sigmas(NgramPlan *plan, double mu)
 	return DP_OK;
 }
 
+/*
+ * Step i's part of the delta of the call's set unions.  dpsu-even gives it in
+ * proportion to the length: there are many more long n-grams than short ones,
+ * so each is rarer and nearer to the threshold.
+ */
+static double
+delta_part(const NgramPlan *plan, int i)
+{
+	if (plan->query.method == METHOD_DPSU_EVEN)
+		return 2.0 * i / (plan->nsteps * (plan->nsteps + 1.0));
+	return 1.0;
+}
+
 static DpStatus
 set_thresholds(NgramPlan *plan, double delta_t)
 {
@@ -141,7 +154,7 @@ set_thresholds(NgramPlan *plan, double delta_t)
 		double rho;
 		DpStatus status = dp_union_threshold(ldexp((double) plan->step[i].sigma,
 												   -DP_LATTICE_BITS),
-											 delta_t / unions, plan->step[i].bound, &rho);
+											 delta_t * delta_part(plan, i), plan->step[i].bound, &rho);
 
 		if (status != DP_OK)
 			return status;

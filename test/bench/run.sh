@@ -41,7 +41,7 @@ load_msnbc()
 load_git()
 {
     sql -c 'CREATE TABLE git_commits (author text, message text)'
-    zcat "$DATA/git_commits.tsv.gz" | sql -c 'COPY git_commits FROM STDIN'
+    zcat "$DATA/git_commits.tsv.gz" | sed 's/\\/\\\\/g' | sql -c 'COPY git_commits FROM STDIN'
     sql -c 'VACUUM ANALYZE git_commits' \
         -c "SELECT dp_protect('git_commits', 'author', 300, 1e-3)" >/dev/null
 }
