@@ -1,8 +1,10 @@
-/* read_test--1.0.sql: what the tests see of tokenizers, vocabulary and reader */
+-- The functions of the module, from the folder where it was built: nothing is
+-- installed.  Only a superuser may call them: they read as any owner.
+\set module `echo "$READ_TEST_MODULE"`
 
 -- The tokens of a value; NULL where no n-gram may pass.
 CREATE FUNCTION read_test_tokens(value anyelement, tokenizer text) RETURNS text[]
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_tokens FROM PUBLIC;
 
 -- The corpus that a relation becomes when read as its owner.  Users are
@@ -10,18 +12,18 @@ REVOKE ALL ON FUNCTION read_test_tokens FROM PUBLIC;
 CREATE FUNCTION read_test_corpus(relation regclass, user_col name, text_col name,
 	tokenizer text DEFAULT 'word', max_tokens int DEFAULT 0)
 RETURNS TABLE (user_number int, user_hash bigint, place int, token text)
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_corpus FROM PUBLIC;
 
 -- The same, but only counted.
 CREATE FUNCTION read_test_measure(relation regclass, user_col name, text_col name,
 	tokenizer text DEFAULT 'word', max_tokens int DEFAULT 0,
 	OUT users bigint, OUT tokens bigint, OUT distinct_tokens bigint)
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_measure FROM PUBLIC;
 
 -- Interns the decimal numbers below n in several rounds and raises an error
 -- unless ids, strings and hashes are what they must be.
 CREATE FUNCTION read_test_vocabulary(n int, rounds int) RETURNS void
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_vocabulary FROM PUBLIC;
