@@ -7,12 +7,18 @@
 # demo's own folder: nothing but the build's dependencies is installed.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-MIN_AUTHORS=400
+DOC=${DOC:-/usr/share/doc}
+MIN_AUTHORS=400    # without them it is an error
+ENOUGH_AUTHORS=600 # below, more are fetched: phrases come with people
 PACKAGES="linux-libc-dev devscripts lintian apt x11-common debhelper debian-faq dpkg
     developers-reference reportbug debianutils tasksel debootstrap systemd-timesyncd libgmp10
     debian-goodies apt-listchanges initscripts aptitude-common apt-file sysvinit-utils
     shared-mime-info gnome-themes-extra-data discover-data ifupdown maint-guide debconf
-    adwaita-icon-theme clang-format-14 xserver-common"
+    clang-format-14 xserver-common postgresql libgif7 base-passwd init-system-helpers libjson-c5
+    python3-software-properties ssl-cert xml-core python-apt-common binutils libapparmor1
+    libplexus-cipher-java libfribidi0 libalgorithm-diff-perl javascript-common libbz2-1.0
+    libc-dev-bin libcryptsetup12 tzdata python3-six sqlite3 libfakeroot curl lsof patch
+    libcommons-io-java gzip libtirpc-common libgc1 media-types libacl1 bc"
 
 quietly() # NAME COMMAND...: its output only if it fails
 {
@@ -35,10 +41,10 @@ collect() # the changelogs under the folders given, as rows for COPY
 fetch_changelogs()
 {
     local package
-    echo "   ($authors authors under /usr/share/doc are too few; fetching more changelogs)"
+    echo "   ($authors authors under $DOC are few; fetching more changelogs)"
     mkdir "$work/debs"
     cd "$work/debs"
-    apt-cache show apt >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
+    apt-get download --print-uris apt >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
     for package in $PACKAGES; do
         # a release may lack one of them
         apt-get download -q "$package" >/dev/null 2>&1 || continue
@@ -57,10 +63,10 @@ quietly install install_extension
 quietly server server_start
 
 echo "== Collecting Debian changelogs"
-collect /usr/share/doc
-if [ "$authors" -lt "$MIN_AUTHORS" ]; then
+collect "$DOC"
+if [ "$authors" -lt "$ENOUGH_AUTHORS" ]; then
     fetch_changelogs
-    collect /usr/share/doc "$work/usr/share/doc"
+    collect "$DOC" "$work/usr/share/doc"
 fi
 echo "   $authors authors, $(wc -l <"$work/rows.tsv") entries"
 if [ "$authors" -lt "$MIN_AUTHORS" ]; then
