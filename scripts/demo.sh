@@ -74,4 +74,4 @@ if [ "$authors" -lt "$MIN_AUTHORS" ]; then
     exit 1
 fi
 
-as_server psql --no-psqlrc --quiet --set=rows="$work/rows.tsv" --file=- <"$top/scripts/demo.sql"
+as_server psql --no-psqlrc --quiet --set=rows="$work/rows.tsv" <"$top/scripts/demo.sql" 2>&1

@@ -1,7 +1,6 @@
 -- demo.sql: the main job on real text, from a protected table to private phrases.
 -- Run by demo.sh.  What must be refused is checked, so that the demo can fail.
 \set ON_ERROR_STOP on
-\set VERBOSITY default
 \pset pager off
 \pset footer off
 \pset format wrapped
@@ -105,6 +104,6 @@ DO $$ BEGIN RAISE 'ROLLBACK brought the budget back'; END $$;
 \echo
 \echo == Every release is on record
 \set ECHO queries
-SELECT released_at, session_user_name, mechanism, epsilon, delta, status FROM dpngram.releases ORDER BY 1;
+SELECT at, session_role, mechanism, epsilon, delta, status FROM dpngram.releases ORDER BY at;
 \set ECHO none
 \echo
