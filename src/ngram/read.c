@@ -22,16 +22,16 @@
  *	 comparison, because an index that a new collation version has corrupted,
  *	 or a remote server that sorts in another way, would break it silently.
  *
- * Messages are off during the read.  Errors are not caught here: the caller
- * masks them (their text may hold data), and aborting the transaction or
- * subtransaction restores role and settings.
+ * Messages below ERROR are off during the read, but for INFO, which no setting
+ * stops: keeping that from the client is the caller's part.  Errors are not
+ * caught here either: the caller masks them (their text may hold data), and
+ * aborting the transaction or subtransaction restores role and settings.
  */
 #include "postgres.h"
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "dpngram_errcodes.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -75,24 +75,6 @@ typedef struct ReadReceiver
 	Size held_n;
 	Size held_capacity;
 } ReadReceiver;
-
-/*
- * read_check_user_type: refuses a type whose values can't name a user, with
- * ERRCODE_DP_COLUMN.  Users are equal by their type's own order, which also
- * brings their rows together.
- */
-void
-read_check_user_type(Oid type)
-{
-	TypeCacheEntry *entry = lookup_type_cache(getBaseType(type),
-											  TYPECACHE_CMP_PROC_FINFO);
-
-	if (!OidIsValid(entry->cmp_proc_finfo.fn_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_COLUMN),
-				 errmsg("values of type %s can't name users", format_type_be(type)),
-				 errdetail("The type has no default order.")));
-}
 
 /* ---- documents ---- */
 

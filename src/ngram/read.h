@@ -20,7 +20,6 @@ typedef struct ReadSpec
 	int max_tokens; /* longer documents are dropped; 0: no limit */
 } ReadSpec;
 
-extern void read_check_user_type(Oid type);
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
 #endif /* DPNGRAM_READ_H */

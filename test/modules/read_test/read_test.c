@@ -137,7 +137,6 @@ read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
 	spec.owner = relation->rd_rel->relowner;
 	spec.user_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(1)));
 	spec.text_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(2)));
-	read_check_user_type(get_atttype(spec.relid, spec.user_attnum));
 	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)),
 									  get_atttype(spec.relid, spec.text_attnum));
 	spec.max_tokens = PG_GETARG_INT32(4);
