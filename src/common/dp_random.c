@@ -16,30 +16,6 @@
  */
 #include "common/dp_random.h"
 
-#define SPLITMIX_GAMMA UINT64CONST(0x9E3779B97F4A7C15)
-
-/* The finisher of splitmix64: a bijection in which every bit moves every bit. */
-static inline uint64
-finish(uint64 x)
-{
-	x = (x ^ (x >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	x = (x ^ (x >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	return x ^ (x >> 31);
-}
-
-/*
- * dp_mix64 - a fixed mix of two words into one.
- *
- * It is word b of the splitmix64 stream that starts from a mixed: a bijection
- * in either argument, and not symmetric.  For keyed choices (which tokens of a
- * user are kept), never for noise.
- */
-uint64
-dp_mix64(uint64 a, uint64 b)
-{
-	return finish(finish(a + SPLITMIX_GAMMA) + (b + 1) * SPLITMIX_GAMMA);
-}
-
 /*
  * dp_random_system - start a generator on the operating system's randomness.
  *
@@ -71,8 +47,8 @@ dp_random_refill(DpRandom *rng)
 {
 	if (rng->seeded)
 	{
-		rng->state += SPLITMIX_GAMMA;
-		return finish(rng->state);
+		rng->state += DP_SPLITMIX_GAMMA;
+		return dp_splitmix_finish(rng->state);
 	}
 
 	if (!pg_strong_random(rng->buffer, DP_RANDOM_BUFFER))

@@ -49,7 +49,27 @@ dp_random_u64(DpRandom *rng)
 	return result;
 }
 
-/* A fixed 64-bit mixing function (not cryptographic) for keyed choices. */
-extern uint64 dp_mix64(uint64 a, uint64 b);
+/* The finisher of splitmix64: a bijection in which every bit moves every bit. */
+#define DP_SPLITMIX_GAMMA UINT64CONST(0x9E3779B97F4A7C15)
+
+static inline uint64
+dp_splitmix_finish(uint64 x)
+{
+	x = (x ^ (x >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return x ^ (x >> 31);
+}
+
+/*
+ * A fixed mix of two words into one: word b of the splitmix64 stream that
+ * starts from a mixed, a bijection in either argument, and not symmetric.  For
+ * keyed choices (which n-grams of a user are kept), never for noise.
+ */
+static inline uint64
+dp_mix64(uint64 a, uint64 b)
+{
+	return dp_splitmix_finish(dp_splitmix_finish(a + DP_SPLITMIX_GAMMA) +
+							  (b + 1) * DP_SPLITMIX_GAMMA);
+}
 
 #endif /* DP_RANDOM_H */

@@ -11,7 +11,7 @@
 #include "storage/buffile.h"
 
 /* Tokens of one user beyond this many are left out (a public cap). */
-#define CORPUS_MAX_USER_TOKENS (1 << 28)
+#define CORPUS_MAX_USER_TOKENS (1 << 26)
 
 typedef struct Corpus Corpus;
 

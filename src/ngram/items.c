@@ -12,53 +12,25 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "common/dp_random.h"
 #include "ngram/items.h"
 
-static inline int
-compare_keys(const ItemKey *a, const ItemKey *b)
-{
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->content != b->content)
-		return a->content < b->content ? -1 : 1;
-	return 0;
-}
-
-static inline int
-compare_hashes(const ItemKey *a, const ItemKey *b, const uint64 *user_key)
-{
-	uint64 ha = dp_mix64(*user_key, a->content);
-	uint64 hb = dp_mix64(*user_key, b->content);
-
-	if (ha != hb)
-		return ha < hb ? -1 : 1;
-	return compare_keys(a, b);
-}
-
-#define ST_SORT sort_by_key
-#define ST_ELEMENT_TYPE ItemKey
-#define ST_COMPARE(a, b) compare_keys(a, b)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-#define ST_SORT sort_by_hash
-#define ST_ELEMENT_TYPE ItemKey
-#define ST_COMPARE_ARG_TYPE const uint64
-#define ST_COMPARE(a, b, arg) compare_hashes(a, b, arg)
+#define ST_SORT sort_hashes
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
-#include "miscadmin.h"
 #include "lib/sort_template.h"
 
 void
 item_list_init(ItemList *list)
 {
-	list->n = 0;
+	memset(list, 0, sizeof(*list));
 	list->capacity = 1024;
 	list->item = palloc(list->capacity * sizeof(ItemKey));
 }
@@ -73,27 +45,80 @@ item_list_reserve(ItemList *list, Size n)
 	list->item = repalloc_huge(list->item, list->capacity * sizeof(ItemKey));
 }
 
-/* Sort and drop duplicates: a user counts once for each n-gram. */
+void
+item_list_free(ItemList *list)
+{
+	pfree(list->item);
+	if (list->seen)
+		pfree(list->seen);
+	if (list->hash)
+		pfree(list->hash);
+}
+
+/* An empty table of 2^bits slots, which hold item numbers from 1. */
+static void
+clear_seen(ItemList *list, int bits)
+{
+	Size slots = (Size) 1 << bits;
+
+	if (slots > list->seen_capacity)
+	{
+		if (list->seen)
+			pfree(list->seen);
+		list->seen_capacity = slots;
+		list->seen = MemoryContextAllocHuge(CurrentMemoryContext, slots * sizeof(uint32));
+	}
+	memset(list->seen, 0, slots * sizeof(uint32));
+}
+
+/* Drop duplicates: a user counts once for each n-gram. */
 void
 item_list_distinct(ItemList *list)
 {
+	int bits = pg_leftmost_one_pos64(Max(list->n, 4)) + 2;
+	Size mask = ((Size) 1 << bits) - 1;
 	Size kept = 0;
 
-	if (list->n < 2)
-		return;
-	sort_by_key(list->item, list->n);
-	for (Size i = 1; i < list->n; i++)
-		if (compare_keys(&list->item[i], &list->item[kept]) != 0)
-			list->item[++kept] = list->item[i];
-	list->n = kept + 1;
+	clear_seen(list, bits);
+	for (Size i = 0; i < list->n; i++)
+	{
+		ItemKey item = list->item[i];
+		Size slot = item.content & mask;
+
+		while (list->seen[slot] != 0 && (list->item[list->seen[slot] - 1].key != item.key ||
+										 list->item[list->seen[slot] - 1].content != item.content))
+			slot = (slot + 1) & mask;
+		if (list->seen[slot] != 0)
+			continue;
+		list->item[kept] = item;
+		list->seen[slot] = (uint32) ++kept;
+	}
+	list->n = kept;
 }
 
 /* Keep at most "bound" of the distinct items. */
 void
 item_list_bound(ItemList *list, Size bound, uint64 user_key)
 {
+	uint64 limit;
+	Size kept = 0;
+
 	if (list->n <= bound)
 		return;
-	sort_by_hash(list->item, list->n, &user_key);
-	list->n = bound;
+	if (list->n > list->hash_capacity)
+	{
+		if (list->hash)
+			pfree(list->hash);
+		list->hash_capacity = list->capacity;
+		list->hash = MemoryContextAllocHuge(CurrentMemoryContext,
+											list->hash_capacity * sizeof(uint64));
+	}
+	for (Size i = 0; i < list->n; i++)
+		list->hash[i] = dp_mix64(user_key, list->item[i].content);
+	sort_hashes(list->hash, list->n);
+	limit = list->hash[bound - 1];
+	for (Size i = 0; i < list->n && kept < bound; i++)
+		if (dp_mix64(user_key, list->item[i].content) <= limit)
+			list->item[kept++] = list->item[i];
+	list->n = kept;
 }

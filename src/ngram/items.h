@@ -23,9 +23,16 @@ typedef struct ItemList
 	ItemKey *item;
 	Size n;
 	Size capacity;
+
+	/* work space: a hash table of item numbers, and the items' keyed hashes */
+	uint32 *seen;
+	Size seen_capacity;
+	uint64 *hash;
+	Size hash_capacity;
 } ItemList;
 
 extern void item_list_init(ItemList *list);
+extern void item_list_free(ItemList *list);
 extern void item_list_reserve(ItemList *list, Size n);
 extern void item_list_distinct(ItemList *list);
 extern void item_list_bound(ItemList *list, Size bound, uint64 user_key);

@@ -166,7 +166,7 @@ level_count(Levels *levels)
 		corpus_scan_keep(&scan, &user);
 	}
 	corpus_scan_end(&scan);
-	pfree(items.item);
+	item_list_free(&items);
 	return histogram;
 }
 

@@ -170,7 +170,7 @@ count(Extraction *extraction, int step, uint64 point)
 		extract_contribute(extraction, step, &items, user.hash, histogram);
 	}
 	corpus_scan_end(&scan);
-	pfree(items.item);
+	item_list_free(&items);
 	return histogram;
 }
 
