@@ -284,7 +284,7 @@ dp_compose_mu(const double *mu, int n)
  * beyond it are no likelier than dp_slack_delta() says: P(X = j) <= t P(R = j),
  * and 2 Phibar(12 + 1/(2 sigma)) < 2 Phibar(12) / t.
  *
- * 1.2e-11 mu^2 a key at m = 20 and small mu.  Rounded up; infinite if mu or keys
+ * 1.1e-11 mu^2 a key at m = 20 and small mu.  Rounded up; infinite if mu or keys
  * is negative or not a number, and beyond mu = 2^m, where sigma < 1.
  */
 double

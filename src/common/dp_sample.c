@@ -103,7 +103,7 @@ dp_uniform_128(DpRandom *rng, dp_uint128 n)
  *
  * which is false for every u' if rest <= 0, true for every u' if rest >= den,
  * and Bernoulli(rest / den) otherwise: the same question, with fresh bits.
- * That happens about once in 2^64 / den trials.
+ * The last holds for at most one r, so hardly ever.
  */
 static inline bool
 bernoulli_64(DpRandom *rng, uint64 num, uint64 den)
