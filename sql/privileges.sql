@@ -72,13 +72,6 @@ SELECT dp_grant(v, 'regress_priv_ana') FROM unnest('{priv.loud,priv.broken,priv.
 SET ROLE regress_priv_ana;
 SET client_min_messages = debug1;
 SELECT n, ngram FROM dp_ngrams('priv.loud', 'who', 'what', 4, 1e-3, max_length => 2, spurious => 1e-6);
-SET client_min_messages = notice;
-SET trace_sort = on;
-SET debug_print_plan = on;
-SET client_min_messages = log;
-SELECT n, ngram FROM dp_ngrams('priv.texts', 'who', 'what', 4, 1e-3, max_length => 2, spurious => 1e-6);
-RESET debug_print_plan;
-RESET trace_sort;
 SET client_min_messages = warning;
 \set VERBOSITY sqlstate
 SELECT * FROM dp_ngrams('priv.broken', 'who', 'what', 4, 1e-3);

@@ -12,9 +12,6 @@ SET ROLE regress_rel_owner;
 CREATE FUNCTION words(relation regclass, user_col name, text_col name) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(ngram, ', ' ORDER BY n, ngram COLLATE "C")
 	FROM dp_ngrams(relation, user_col, text_col, 8, 1e-3, max_length => 2, spurious => 1e-6) $$;
-CREATE PROCEDURE protect(relation regclass, user_col name) LANGUAGE sql AS $$
-	SELECT dp_protect(relation, user_col, 100, 1e-1);
-	SELECT dp_grant(relation::text, 'regress_rel_analyst'); $$;
 
 -- quoted identifiers, also hostile ones
 CREATE TABLE "a ""b; DROP TABLE x" ("User Name" varchar, "; DROP --" text);
@@ -81,9 +78,15 @@ RESET row_security;
 -- a foreign table: postgres_fdw to the same server
 RESET ROLE;
 SELECT format('CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
-	split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()) \gexec
+	split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()) AS create_server \gset
+\set ECHO none
+:create_server;
+\set ECHO all
 GRANT USAGE ON FOREIGN SERVER loop TO regress_rel_owner;
-SELECT format('CREATE USER MAPPING FOR regress_rel_owner SERVER loop OPTIONS (user %L, password_required ''false'')', current_user) \gexec
+SELECT format('CREATE USER MAPPING FOR regress_rel_owner SERVER loop OPTIONS (user %L, password_required ''false'')', current_user) AS create_mapping \gset
+\set ECHO none
+:create_mapping;
+\set ECHO all
 SET ROLE regress_rel_owner;
 CREATE FOREIGN TABLE remote (who int, what text) SERVER loop OPTIONS (schema_name 'my "odd" schema', table_name 'base');
 SELECT dp_protect('remote', 'who', 100, 1e-1, dataset => 'remote');
