@@ -9,6 +9,15 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/tuplesort.h"
+
+#if PG_VERSION_NUM < 160000
+
+/* PostgreSQL 16 lets the caller say whether the value is to be copied. */
+#define tuplesort_getdatum(state, forward, copy, val, isnull, abbrev) \
+	tuplesort_getdatum(state, forward, val, isnull, abbrev)
+
+#endif
 
 #if PG_VERSION_NUM < 150000
 

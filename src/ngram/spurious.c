@@ -27,6 +27,7 @@
 #include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "common/dp_sample.h"
+#include "compat.h"
 #include "ngram/spurious.h"
 
 Support *
@@ -57,7 +58,7 @@ next_rank(Support *support)
 	bool isnull;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!tuplesort_getdatum(support->ranks, true, &rank, &isnull, NULL))
+	if (!tuplesort_getdatum(support->ranks, true, false, &rank, &isnull, NULL))
 		return support->candidates->total;
 	return (uint64) DatumGetInt64(rank);
 }
