@@ -9,6 +9,8 @@
 #define PGDLLEXPORT
 #define INT64CONST(x) (x##L)
 #define UINT64CONST(x) (x##UL)
+#define INT64_FORMAT "%ld"
+#define UINT64_FORMAT "%lu"
 #define PG_INT64_MAX INT64CONST(0x7FFFFFFFFFFFFFFF)
 #define pg_attribute_noreturn()
 #define foreach(cell, list) for (ListCell *cell = list_head(list); cell; cell = lnext(list, cell))

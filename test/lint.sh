@@ -26,8 +26,10 @@ mapfile -t sources < <(find src test scripts sql Makefile GNUmakefile .ci -type 
     \( -name '*.[ch]' -o -name '*.sql' -o -name '*.sh' -o -name '*.p[lm]' -o -name '*akefile' \
     -o -name '*.spec' -o -name run \) | sort)
 
+# Each release of clang-format formats a little differently; Debian 12's decides.
 formatted()
 {
+    clang-format --version | grep -q 'version 14\.' || return 0
     clang-format --dry-run -Werror "${c_files[@]}"
 }
 
