@@ -155,8 +155,8 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 			 errmsg("the relation could not be read"),
 			 errdetail("The release stays charged. What went wrong is not told, because it may "
 					   "depend on the data."),
-			 errhint("The relation's owner can look into it with the release's number, " INT64_FORMAT
-					 ", in the server log.",
+			 errhint("The relation's owner can look into it with the number of the "
+					 "release, " INT64_FORMAT ", in the server log.",
 					 receipt->release_id)));
 }
 

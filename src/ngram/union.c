@@ -109,7 +109,10 @@ remember(UnionState *state, ItemKey key, int64 weight)
 	if (state->nfound == state->capacity)
 	{
 		state->capacity = Max(2 * state->capacity, 64);
-		state->found = state->found == NULL ? palloc(state->capacity * sizeof(Found)) : repalloc_huge(state->found, state->capacity * sizeof(Found));
+		if (state->found == NULL)
+			state->found = palloc(state->capacity * sizeof(Found));
+		else
+			state->found = repalloc_huge(state->found, state->capacity * sizeof(Found));
 	}
 	state->found[state->nfound++] = (Found){.key = key, .weight = weight};
 }
@@ -146,7 +149,11 @@ judge(void *arg, const HistogramEntry *entry)
 static GramWalk
 start_walk(Extraction *extraction, int step, uint64 point)
 {
-	GramWalk walk = {.vocabulary = extraction->vocabulary, .point = point, .min_length = extraction->plan->step[step].min_length, .max_length = extraction->plan->step[step].max_length};
+	GramWalk walk = {
+		.vocabulary = extraction->vocabulary,
+		.point = point,
+		.min_length = extraction->plan->step[step].min_length,
+		.max_length = extraction->plan->step[step].max_length};
 
 	return walk;
 }
