@@ -21,12 +21,14 @@
  *
  * The caps are those of the three-lane filter: for a budget of (epsilon, delta),
  *
- *	dG(epsilon - cap_eps_pure, sqrt(cap_mu2)) + cap_delta_add <= delta
+ *	exp(cap_eps_pure) dG(epsilon - cap_eps_pure, sqrt(cap_mu2)) + cap_delta_add <= delta
  *
- * where dG is the hockey-stick divergence of Gaussian differential privacy.  As
- * long as each lane's sum stays within its own cap, fixed beforehand, releases
- * may be chosen adaptively (Smith and Thakurta, arXiv 2210.17520, for the
- * Gaussian lane; pure epsilon and additive delta add up).
+ * where dG is the hockey-stick divergence of Gaussian differential privacy; the
+ * factor pays for what the pure lane also holds, noise that is Gaussian but for
+ * a density ratio (doc/privacy.md, "The lattice").  As long as each lane's sum
+ * stays within its own cap, fixed beforehand, releases may be chosen adaptively
+ * (Smith and Thakurta, arXiv 2210.17520, for the Gaussian lane; pure epsilon and
+ * additive delta add up).
  */
 #include "postgres.h"
 
@@ -81,6 +83,7 @@ bool
 lanes_caps(double epsilon, double delta, double pure_share, double delta_share,
 		   LedgerPrice *caps)
 {
+	double delta_g;
 	double mu;
 
 	memset(caps, 0, sizeof(*caps));
@@ -92,8 +95,9 @@ lanes_caps(double epsilon, double delta, double pure_share, double delta_share,
 
 	caps->eps_pure = grid_down(multiply_down(pure_share, epsilon));
 	caps->delta_add = grid_down(multiply_down(delta_share, delta));
-	if (dp_gaussian_mu(subtract_down(epsilon, caps->eps_pure),
-					   subtract_down(delta, caps->delta_add), &mu) != DP_OK)
+	delta_g = multiply_down(subtract_down(delta, caps->delta_add),
+							nextafter(exp(-caps->eps_pure), 0));
+	if (dp_gaussian_mu(subtract_down(epsilon, caps->eps_pure), delta_g, &mu) != DP_OK)
 		return false;
 	caps->mu2 = grid_down(multiply_down(mu, mu));
 	return true;

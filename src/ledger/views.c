@@ -27,8 +27,8 @@ PG_FUNCTION_INFO_V1(dpngram_lanes_epsilon);
 /*
  * lanes_epsilon(mu2, eps_pure, delta_add, delta): the smallest epsilon for which
  * these amounts together are (epsilon, delta) differentially private, that is
- * dG(epsilon - eps_pure, sqrt(mu2)) + delta_add <= delta; infinity if there is
- * none.
+ * exp(eps_pure) dG(epsilon - eps_pure, sqrt(mu2)) + delta_add <= delta (see
+ * lanes.c); infinity if there is none.
  */
 Datum
 dpngram_lanes_epsilon(PG_FUNCTION_ARGS)
@@ -41,7 +41,7 @@ dpngram_lanes_epsilon(PG_FUNCTION_ARGS)
 	if (mu2 <= 0 && delta_left >= 0)
 		PG_RETURN_FLOAT8(eps_pure);
 	if (delta_left <= 0 ||
-		dp_gaussian_epsilon(sqrt(mu2), delta_left, &epsilon) != DP_OK)
+		dp_gaussian_epsilon(sqrt(mu2), delta_left * exp(-eps_pure), &epsilon) != DP_OK)
 		PG_RETURN_FLOAT8(get_float8_infinity());
 	PG_RETURN_FLOAT8(eps_pure + epsilon);
 }

@@ -109,7 +109,7 @@ solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
 	reserve = Max(reserve, slack(plan, at_most));
 	if (reserve >= plan->query.epsilon)
 		return DP_ERR_RANGE;
-	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g * exp(-reserve), mu);
+	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g * exp(-reserve) / ROUND_UP, mu);
 }
 
 /*
