@@ -121,18 +121,19 @@ test_bernoulli_edges(void)
 		uint64 den = (dp_random_u64(&rng) >> (i % 63)) | 2;
 		uint64 num = 1 + dp_uniform(&rng, den - 1);
 		uint64 r = (uint64) (((dp_uint128) num << 64) / den);
-		int shift = i % 62;
+		int shift = 62 + i % 63; /* up to 126 bits */
+		const uint64 words[] = {0, r / 2, r - (r > 0), r, r + (r < PG_UINT64_MAX), PG_UINT64_MAX};
 
 		/* words below the quotient decide for true, above it for false */
-		for (uint64 word = r - (r > 0); word <= r + (r < PG_UINT64_MAX); word++)
+		for (size_t j = 0; j < lengthof(words); j++)
 		{
-			if (word == r)
+			if (words[j] == r)
 				continue;
-			serve(&made, &word, 1);
-			exact &= dp_bernoulli(&made, num, den) == (word < r) && made.left == 0;
-			serve(&made, &word, 1);
+			serve(&made, &words[j], 1);
+			exact &= dp_bernoulli(&made, num, den) == (words[j] < r) && made.left == 0;
+			serve(&made, &words[j], 1);
 			wide_exact &= dp_bernoulli(&made, (dp_uint128) num << shift,
-									   (dp_uint128) den << shift) == (word < r) &&
+									   (dp_uint128) den << shift) == (words[j] < r) &&
 						  made.left == 0;
 		}
 	}
