@@ -152,9 +152,9 @@ set_thresholds(NgramPlan *plan, double delta_t)
 	for (int i = 1; i <= unions; i++)
 	{
 		double rho;
-		DpStatus status = dp_union_threshold(ldexp((double) plan->step[i].sigma,
-												   -DP_LATTICE_BITS),
-											 delta_t * delta_part(plan, i), plan->step[i].bound, &rho);
+		double sigma = ldexp((double) plan->step[i].sigma, -DP_LATTICE_BITS);
+		DpStatus status = dp_union_threshold(sigma, delta_t * delta_part(plan, i),
+											 plan->step[i].bound, &rho);
 
 		if (status != DP_OK)
 			return status;

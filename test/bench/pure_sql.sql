@@ -8,6 +8,18 @@ CREATE OR REPLACE FUNCTION pure_sql_noise(sigma float8) RETURNS float8
 LANGUAGE sql VOLATILE AS
 $$ SELECT sigma * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) $$;
 
+-- z with P(N(0, 1) > z) = p, for p below 0.1: the tail's asymptotic series, iterated
+CREATE OR REPLACE FUNCTION pure_sql_quantile(p float8) RETURNS float8
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+	z float8 := sqrt(-2 * ln(p));
+BEGIN
+	FOR i IN 1 .. 30 LOOP
+		z := sqrt(-2 * ln(p * z * sqrt(2 * pi()) / (1 - 1 / z ^ 2 + 3 / z ^ 4 - 15 / z ^ 6 + 52 / z ^ 8)));
+	END LOOP;
+	RETURN z;
+END $$;
+
 CREATE OR REPLACE FUNCTION pure_sql_dpne(relation regclass, user_col name, tokens_col name,
 	max_length int, max_contributions int) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -35,7 +47,7 @@ BEGIN
 		GET DIAGNOSTICS n = ROW_COUNT;
 		released := released + n;
 		EXIT WHEN k = max_length OR n = 0;
-		-- |V_k+1|: prefixes that are suffixes; the threshold by bisection on erfc is left to a constant
+		-- |V_k+1|: pairs of grams that overlap in all but one word
 		IF k = 1 THEN
 			candidates := n * n::numeric;
 		ELSE
@@ -43,7 +55,8 @@ BEGIN
 			FROM (SELECT regexp_replace(gram, '^[^ ]+ ', '') AS y, count(*) AS c FROM kept GROUP BY 1) l
 			JOIN (SELECT regexp_replace(gram, ' [^ ]+$', '') AS y, count(*) AS c FROM kept GROUP BY 1) r USING (y);
 		END IF;
-		rho := sigma * sqrt(2 * ln(greatest(1, candidates::float8 / n / 0.01)))  * 0.93;
+		EXIT WHEN candidates = 0;
+		rho := sigma * pure_sql_quantile(0.01 * least(1, n / candidates::float8));
 		CREATE TEMP TABLE last_kept AS
 		SELECT p.u, p.i, p.token, p.gram, kept.gram IS NOT NULL AS alive FROM pos p LEFT JOIN kept USING (gram);
 		DROP TABLE pos;

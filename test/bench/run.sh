@@ -58,19 +58,20 @@ part() # NAME FILE...
 }
 
 # Seconds and peak resident memory of one statement, in a session of its own.
-measure() # LABEL SETTINGS SQL
+measure() # LABEL SETTINGS SQL: the statement returns one row, a text called result
 {
     sql --tuples-only --no-align <<SQL
 SET client_min_messages = error;
 $2
 SELECT pg_backend_pid() AS pid, current_setting('shared_buffers') AS buffers \gset
 SELECT clock_timestamp() AS start \gset
-$3 \g /dev/null
+$3 \gset
 SELECT extract(epoch FROM clock_timestamp() - :'start'::timestamptz) AS seconds \gset
+\setenv RESULT :result
 \setenv LABEL '$1'
 \setenv SECONDS_TAKEN :seconds
 \setenv PID :pid
-\! printf '%-58s %8.2f s %8.0f MB peak\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)"
+\! printf '%-52s %8.2f s %6.0f MB peak  %s\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)" "\$RESULT"
 SQL
 }
 
@@ -80,16 +81,16 @@ speed()
     echo "==== speed: one call on MSNBC (eps 1, delta 1e-7, T 6, Delta_0 10)"
     echo "(peak memory is the backend's whole resident set, shared buffers included)"
     measure "floor: read in the same order, split into tokens" "" \
-        "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' ')))
+        "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' '))) || ' tokens' AS result
            FROM (SELECT visitor, pages FROM msnbc ORDER BY visitor) s"
-    measure "dp_ngrams" "" "SELECT count(*) FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
+    measure "dp_ngrams" "" "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
         max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
     measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" \
-        "SELECT count(*) FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
+        "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
         max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
     sql --file="$here/pure_sql.sql"
     measure "the same algorithm in pure SQL, work_mem 1 GB" "SET work_mem = '1GB';" \
-        "SELECT pure_sql_dpne('msnbc', 'visitor', 'pages', 6, 10)"
+        "SELECT pure_sql_dpne('msnbc', 'visitor', 'pages', 6, 10) || ' n-grams' AS result"
 }
 
 git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, max_contributions => 100)"
@@ -99,10 +100,10 @@ git_speed()
     echo
     echo "==== git commits (eps 4, delta 1e-7, T 9, Delta_0 100)"
     measure "floor: read in the same order, split into tokens" "" \
-        "SELECT sum(cardinality(string_to_array(lower(message), ' ')))
+        "SELECT sum(cardinality(string_to_array(lower(message), ' '))) || ' tokens' AS result
            FROM (SELECT author, message FROM git_commits ORDER BY author) s"
-    measure "dp_ngrams, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) FROM $git_call"
-    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) FROM $git_call"
+    measure "dp_ngrams, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
+    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
     sql --tuples-only -c "SELECT 'n-grams by length: ' || string_agg(c::text, ' ' ORDER BY n) || ' = ' || sum(c)
         FROM (SELECT n, count(*) c FROM $git_call GROUP BY n) s"
     same_rows
