@@ -57,10 +57,36 @@ own()
     [ "$(id -u)" != 0 ] || chown -R "$server_user:" "$@"
 }
 
+descendants() # of a process, itself included
+{
+    local child
+    echo "$1"
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+        descendants "$child"
+    done
+}
+
+# Runs a command so that a signal to this script ends it at once: bash would
+# otherwise wait for it first.
+interruptibly()
+{
+    local status=0
+    ("$@") &
+    child=$!
+    wait "$child" || status=$?
+    child=
+    return $status
+}
+
 clean_up()
 {
     local status=$?
     trap - EXIT
+    if [ -n "${child:-}" ]; then
+        # shellcheck disable=SC2046
+        kill -TERM $(descendants "$child") 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    fi
     cd /
     server_stop
     if [ -n "${KEEP:-}" ]; then

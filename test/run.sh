@@ -52,7 +52,7 @@ suite() # NAME COMMAND...: runs it, counts its tests, adds them up
     shift
     case " $SUITES " in *" $name "*) ;; *) return 0 ;; esac
     touch "$work/$name.start"
-    ("$@") >"$work/$name.log" 2>&1 </dev/null || status=$?
+    interruptibly "$@" >"$work/$name.log" 2>&1 </dev/null || status=$?
     read -r ok bad < <(perl "$top/test/count.pl" "$work/$name.log")
     if [ $((ok + bad)) = 0 ] || { [ "$status" != 0 ] && [ "$bad" = 0 ]; }; then
         echo "$name: exit code $status after $ok tests" >>"$work/$name.log"
