@@ -21,6 +21,9 @@
 #include "common/dp_base.h"
 #include "dpngram_errcodes.h"
 
+/* Below this a spurious n-gram's probability could not be drawn exactly. */
+#define MIN_SPURIOUS 1e-20
+
 static void
 bad_argument(const char *name, const char *must)
 {
@@ -254,7 +257,8 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 		query->bound[k] = int_range(fcinfo, 7, "max_contributions", 1, DP_MAX_KEYS);
 	if (!PG_ARGISNULL(8))
 		parse_bounds(PG_GETARG_ARRAYTYPE_P(8), query);
-	query->spurious = open_interval(fcinfo, 9, "spurious", 0, 1, "greater than 0 and less than 1");
+	query->spurious =
+		open_interval(fcinfo, 9, "spurious", MIN_SPURIOUS, 1, "greater than 1e-20 and less than 1");
 	query->pruning = parse_pruning(text_argument(fcinfo, 10, "pruning"));
 	query->noise_ratio = open_interval(fcinfo, 11, "noise_ratio", 0, get_float8_infinity(),
 									   "positive and finite");
