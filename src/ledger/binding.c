@@ -33,16 +33,17 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#define DATASET_COLUMNS                                                               \
-	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.pure_share, d.delta_share, " \
-	"d.mu2_cap::float8, d.eps_pure_cap::float8, d.delta_add_cap::float8, "            \
-	"r.id, r.schema, r.name, r.user_col, r.columns, "                                 \
-	"b.system_identifier, b.database, b.relid, b.user_attnum, b.user_type, b.owner, " \
-	"d.xmin, r.xmin, b.xmin "                                                         \
-	"FROM dpngram.dataset d "                                                         \
-	"JOIN dpngram.relation r ON r.dataset = d.id "                                    \
-	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "                      \
-	"WHERE d.ended IS NULL AND "
+/* The columns that dataset_fetch() reads, of live datasets only. */
+static const char *const dataset_select =
+	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.pure_share, d.delta_share, "
+	"d.mu2_cap::float8, d.eps_pure_cap::float8, d.delta_add_cap::float8, "
+	"r.id, r.schema, r.name, r.user_col, r.columns, "
+	"b.system_identifier, b.database, b.relid, b.user_attnum, b.user_type, b.owner, "
+	"d.xmin, r.xmin, b.xmin "
+	"FROM dpngram.dataset d "
+	"JOIN dpngram.relation r ON r.dataset = d.id "
+	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
+	"WHERE d.ended IS NULL AND ";
 
 static List *
 text_list(const Catalog *cat, uint64 row, int column)
@@ -57,8 +58,8 @@ text_list(const Catalog *cat, uint64 row, int column)
 		Datum *elements;
 		int n;
 
-		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT,
-						  &elements, NULL, &n);
+		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT, &elements,
+						  NULL, &n);
 		for (int i = 0; i < n; i++)
 			result = lappend(result, TextDatumGetCString(elements[i]));
 	}
@@ -66,13 +67,13 @@ text_list(const Catalog *cat, uint64 row, int column)
 	return result;
 }
 
-/* The query's first row as a dataset; NULL if there is none. */
+/* The first live dataset for which the condition holds; NULL if there is none. */
 static Dataset *
-dataset_fetch(const Catalog *cat, const char *sql, const CatalogArgs *args)
+dataset_fetch(const Catalog *cat, const char *condition, const CatalogArgs *args)
 {
 	Dataset *dataset;
 
-	if (catalog_query(sql, args) == 0)
+	if (catalog_query(psprintf("%s%s LIMIT 1", dataset_select, condition), args) == 0)
 		return NULL;
 
 	dataset = MemoryContextAllocZero(cat->outer, sizeof(Dataset));
@@ -123,9 +124,10 @@ dataset_of_relation(const Catalog *cat, Oid relid)
 	arg_oid(&args, relid);
 	arg_text(&args, schema);
 	arg_text(&args, relname);
-	return dataset_fetch(cat, DATASET_COLUMNS "(b.relid = $1 OR "
-											  "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
-											  "ORDER BY b.relation IS NULL, d.id LIMIT 1",
+	return dataset_fetch(cat,
+						 "(b.relid = $1 OR "
+						 "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
+						 "ORDER BY b.relation IS NULL, d.id",
 						 &args);
 }
 
@@ -135,7 +137,7 @@ dataset_by_name(const Catalog *cat, const char *name)
 	CatalogArgs args = {0};
 
 	arg_text(&args, name);
-	return dataset_fetch(cat, DATASET_COLUMNS "d.name = $1 ORDER BY r.id LIMIT 1", &args);
+	return dataset_fetch(cat, "d.name = $1 ORDER BY r.id", &args);
 }
 
 Dataset *
@@ -144,7 +146,7 @@ dataset_by_id(const Catalog *cat, int32 id)
 	CatalogArgs args = {0};
 
 	arg_int4(&args, id);
-	return dataset_fetch(cat, DATASET_COLUMNS "d.id = $1 ORDER BY r.id LIMIT 1", &args);
+	return dataset_fetch(cat, "d.id = $1 ORDER BY r.id", &args);
 }
 
 /* The lock of charge.c's protocol, until dataset_unlock() or the transaction's end. */

@@ -60,6 +60,15 @@ worker_settings(long lock_timeout)
 	fix_setting("lock_timeout", psprintf("%ld", Max(lock_timeout, 1)));
 }
 
+/* Waiting for a lock ends early enough for the answer to come before the deadline. */
+static long
+lock_timeout_until(TimestampTz deadline)
+{
+	long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+
+	return left - left / 8;
+}
+
 /* The row lock of the protocol; refuses a dataset that has ended meanwhile. */
 static Dataset *
 dataset_for_update(const Catalog *cat, int32 id)
@@ -100,6 +109,7 @@ typedef struct Shortage
 	const char *role; /* whose grant is short; NULL: the dataset */
 	Datum asked;
 	Datum remaining;
+	bool overdrawn; /* more is spent than the cap, as only dp_protect can carry forward */
 } Shortage;
 
 static bool
@@ -115,6 +125,7 @@ fits(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap,
 		shortage->role = role;
 		shortage->asked = price->lane[lane];
 		shortage->remaining = lane_remaining(spent->lane[lane], cap->lane[lane]);
+		shortage->overdrawn = lane_overdrawn(spent->lane[lane], cap->lane[lane]);
 	}
 	return lane < 0;
 }
@@ -133,6 +144,12 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 						shortage->role, dataset->name),
 				 errdetail("The call needs %s of lane %s, of which %s remains in the grant.",
 						   asked, lane, remaining)));
+	if (shortage->overdrawn)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
+				 errdetail("The relation's former dataset spent more of lane %s than this one has.",
+						   lane)));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
@@ -273,6 +290,8 @@ is_own_error(int sqlstate)
 static void
 answer_error(ChargeSegment *segment, const ErrorData *error)
 {
+	const char *detail = "The server log has the background worker's error.";
+
 	if (is_own_error(error->sqlerrcode))
 	{
 		segment->sqlstate = error->sqlerrcode;
@@ -283,8 +302,9 @@ answer_error(ChargeSegment *segment, const ErrorData *error)
 	}
 	segment->sqlstate = ERRCODE_DP_CHARGE_FAILED;
 	strlcpy(segment->message, "charge could not be committed", sizeof(segment->message));
-	strlcpy(segment->detail, error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? "Another transaction holds the dataset's row." : "The server log has the background worker's error.",
-			sizeof(segment->detail));
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		detail = "Another transaction holds the dataset's row.";
+	strlcpy(segment->detail, detail, sizeof(segment->detail));
 }
 
 /* The answer is in place: says so, and wakes the caller. */
@@ -336,8 +356,7 @@ dpngram_charge_main(Datum main_arg)
 		int64 release_id;
 		int chosen;
 
-		worker_settings(TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
-														segment->deadline));
+		worker_settings(lock_timeout_until(segment->deadline));
 		charge_commit(segment, &release_id, &chosen);
 		segment->release_id = release_id;
 		segment->chosen = chosen;

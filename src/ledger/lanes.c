@@ -186,6 +186,21 @@ lane_remaining(Datum spent, Datum cap)
 							   lane_exact(0));
 }
 
+/* Is any of the amounts more than 0? */
+bool
+lanes_any(const LaneAmounts *amounts)
+{
+	LaneAmounts zero = lanes_zero();
+
+	return lanes_short(amounts, &zero, &zero) >= 0;
+}
+
+bool
+lane_overdrawn(Datum spent, Datum cap)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_gt, spent, cap));
+}
+
 /* An amount for a message: the nearest double, in its shortest form. */
 char *
 lane_text(Datum amount)

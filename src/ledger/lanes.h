@@ -39,6 +39,8 @@ extern LaneAmounts lanes_zero(void);
 extern int lanes_short(const LaneAmounts *price, const LaneAmounts *spent,
 					   const LaneAmounts *cap);
 extern Datum lane_remaining(Datum spent, Datum cap);
+extern bool lanes_any(const LaneAmounts *amounts);
+extern bool lane_overdrawn(Datum spent, Datum cap);
 extern char *lane_text(Datum amount);
 
 #endif /* DPNGRAM_LANES_H */

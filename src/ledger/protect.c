@@ -230,10 +230,10 @@ arguments_check(FunctionCallInfo fcinfo)
 
 /*
  * What the relation's last ended dataset spent: the one bound to the same OID,
- * or, where a restore took the bindings away, the one of the same name.
- * False if there was none.
+ * or, where a restore took the bindings away, the one of the same name.  Both
+ * stay as they are if there was none.
  */
-static bool
+static void
 spent_before(const Catalog *cat, Oid relid, LaneAmounts *spent, int32 *from)
 {
 	CatalogArgs args = {0};
@@ -254,10 +254,9 @@ spent_before(const Catalog *cat, Oid relid, LaneAmounts *spent, int32 *from)
 					  "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
 					  "ORDER BY d.ended DESC, d.id DESC LIMIT 1",
 					  &args) == 0)
-		return false;
+		return;
 	*from = row_int4(0, 1);
 	*spent = row_lanes(0, 2);
-	return true;
 }
 
 static void
@@ -355,8 +354,9 @@ protect(const Catalog *cat, const Protection *protection)
 
 	relation_refuse_protected(cat, protection->relid, 0);
 	refuse_taken_name(cat, protection->name);
-	if (protection->carry_forward &&
-		spent_before(cat, protection->relid, &spent, &carried_from))
+	if (protection->carry_forward)
+		spent_before(cat, protection->relid, &spent, &carried_from);
+	if (lanes_any(&spent))
 		ereport(NOTICE,
 				(errmsg("dataset \"%s\" carries forward what the relation's ended dataset spent",
 						protection->name)));

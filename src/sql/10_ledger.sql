@@ -203,6 +203,8 @@ SELECT d.name AS dataset,
 	greatest(l.delta_add_cap - l.delta_add_spent, 0)::float8 AS delta_add_remaining,
 	dpngram.lanes_epsilon(l.mu2_spent, l.eps_pure_spent, l.delta_add_spent, l.delta) AS spent_epsilon,
 	CASE WHEN l.mu2_spent = 0 AND l.eps_pure_spent = 0 AND l.delta_add_spent = 0 THEN l.epsilon
+		WHEN l.mu2_spent > l.mu2_cap OR l.eps_pure_spent > l.eps_pure_cap
+			OR l.delta_add_spent > l.delta_add_cap THEN 0
 		ELSE dpngram.lanes_epsilon(greatest(l.mu2_cap - l.mu2_spent, 0),
 			greatest(l.eps_pure_cap - l.eps_pure_spent, 0),
 			greatest(l.delta_add_cap - l.delta_add_spent, 0), l.delta) END AS remaining_epsilon
@@ -251,9 +253,10 @@ JOIN dpngram.dataset d ON d.id = r.dataset
 JOIN dpngram.dataset_state s ON s.id = d.id
 LEFT JOIN dpngram.grantee_state h ON h.id = r.grantee
 LEFT JOIN dpngram.release_end e ON e.release = r.id
-WHERE s.owned OR coalesce(h.held, false);
+WHERE s.owned OR (h.held AND EXISTS (SELECT FROM pg_roles c
+	WHERE c.rolname = r.caller_role AND pg_has_role(c.oid, 'USAGE')));
 COMMENT ON VIEW dpngram.releases IS
-	'releases and owners'' acts of the datasets the reader owns, and the reader''s own releases';
+	'releases and owners'' acts of the datasets the reader owns, and the reader''s own releases under its grants';
 
 GRANT USAGE ON SCHEMA dpngram TO PUBLIC;
 GRANT SELECT ON dpngram.budget, dpngram.releases TO PUBLIC;

@@ -1,0 +1,122 @@
+/*
+ * ledger_test.c
+ *	  Lets SQL charge the privacy ledger with prices of its own choice, so that
+ *	  the ledger can be tested without a mechanism.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "ledger/ledger.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(ledger_test_charge);
+PG_FUNCTION_INFO_V1(ledger_test_open);
+
+static void *
+ledger_symbol(const char *name)
+{
+	return (void *) load_external_function("$libdir/dpngram", name, true, NULL);
+}
+
+/* The extension's function of that name, from its loaded library. */
+#define LEDGER(name) ((__typeof__(&(name))) ledger_symbol(#name))
+
+static void
+read_prices(ArrayType *array, LedgerRequest *request)
+{
+	Datum *elements;
+	int n;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &elements, NULL, &n);
+	request->ncandidates = n / 3;
+	if (request->ncandidates > LEDGER_MAX_CANDIDATES)
+		elog(ERROR, "too many prices");
+	for (int i = 0; i < request->ncandidates; i++)
+	{
+		request->candidates[i].mu2 = DatumGetFloat8(elements[3 * i]);
+		request->candidates[i].eps_pure = DatumGetFloat8(elements[3 * i + 1]);
+		request->candidates[i].delta_add = DatumGetFloat8(elements[3 * i + 2]);
+	}
+}
+
+/* What a mechanism does with the rows it paid for, as far as the ledger sees it. */
+static void
+work(int64 release_id, float8 seconds, const char *outcome)
+{
+	PG_TRY();
+	{
+		DirectFunctionCall1(pg_sleep, Float8GetDatum(seconds));
+		if (strcmp(outcome, "error") == 0)
+			elog(ERROR, "the mechanism failed");
+	}
+	PG_CATCH();
+	{
+		void (*failed)(int64) = LEDGER(ledger_release_failed);
+
+		failed(release_id);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+Datum
+ledger_test_charge(PG_FUNCTION_ARGS)
+{
+	char *outcome = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
+	LedgerRequest request = {
+		.mechanism = "ledger_test",
+		.parameters = text_to_cstring(PG_GETARG_TEXT_PP(4)),
+		.epsilon = 1};
+	void (*done)(int64, const char *) = LEDGER(ledger_release_done);
+	LedgerReceipt receipt;
+
+	read_prices(PG_GETARG_ARRAYTYPE_P(1), &request);
+	receipt = LEDGER(ledger_charge)(access, &request);
+	work(receipt.release_id, PG_GETARG_FLOAT8(2), outcome);
+	if (strcmp(outcome, "done") == 0)
+		done(receipt.release_id, "{\"steps\": 1}");
+	PG_RETURN_INT32(receipt.chosen + 1);
+}
+
+static Datum
+text_array(List *strings)
+{
+	Datum *elements = palloc(sizeof(Datum) * (list_length(strings) + 1));
+	int n = 0;
+	ListCell *cell;
+
+	foreach (cell, strings)
+		elements[n++] = CStringGetTextDatum((char *) lfirst(cell));
+	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+Datum
+ledger_test_open(PG_FUNCTION_ARGS)
+{
+	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
+	Datum caps[3] = {Float8GetDatum(access->caps.mu2), Float8GetDatum(access->caps.eps_pure),
+					 Float8GetDatum(access->caps.delta_add)};
+	Datum values[6];
+	bool nulls[6] = {false};
+	TupleDesc descriptor;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = CStringGetTextDatum(access->dataset);
+	values[1] = CStringGetTextDatum(access->user_col);
+	values[2] = CStringGetTextDatum(GetUserNameFromId(access->owner, false));
+	values[3] = CStringGetTextDatum(GetUserNameFromId(access->caller, false));
+	values[4] = text_array(access->text_columns);
+	values[5] = PointerGetDatum(construct_array(caps, 3, FLOAT8OID, sizeof(float8),
+												FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
