@@ -71,7 +71,7 @@ SQL_PIECES = \
 DATA_built = dpngram--$(EXTVERSION).sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams bad_input relations privileges
+REGRESS = tokenizers ngrams bad_input relations privileges ledger_owner
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION =

@@ -68,7 +68,8 @@ owner_dataset(const Catalog *cat, const char *name)
 }
 
 /*
- * Marks the dataset as changed and logs the act; price NULL is nothing at all.
+ * Marks the dataset as changed, takes over its relation's present names and logs
+ * the act; price NULL is nothing at all.
  */
 void
 owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
@@ -81,6 +82,7 @@ owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
 	catalog_change("UPDATE dpngram.dataset SET changed = pg_catalog.clock_timestamp() "
 				   "WHERE id = $1",
 				   &args);
+	dataset_refresh_names(dataset);
 	entry.dataset = dataset->id;
 	entry.relation = dataset_relation_text(dataset);
 	entry.session_role = GetSessionUserId();

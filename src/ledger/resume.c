@@ -45,7 +45,6 @@ dpngram_unprotect(PG_FUNCTION_ARGS)
 	name = dataset_argument(fcinfo);
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, name);
-	dataset_refresh_names(dataset);
 	owner_act(&cat, dataset, "dp_unprotect", "{}", NULL);
 	arg_int4(&args, dataset->id);
 	catalog_change("UPDATE dpngram.dataset SET ended = pg_catalog.clock_timestamp() "
@@ -75,8 +74,9 @@ relation_to_bind(const Catalog *cat, const Dataset *dataset)
 }
 
 /*
- * The privacy unit's number: the bound column if it is still that, under
- * whatever name, else the column of the recorded name.
+ * The privacy unit's number: in the relation that was bound before, the bound
+ * column under whatever name it has now, unless it was dropped; else the column
+ * of the recorded name.
  */
 static AttrNumber
 unit_to_bind(const Dataset *dataset, Oid relid)
@@ -85,7 +85,7 @@ unit_to_bind(const Dataset *dataset, Oid relid)
 	char *name = NULL;
 
 	if (dataset->bound && binding->relid == relid &&
-		get_atttype(relid, binding->user_attnum) == binding->user_type)
+		OidIsValid(get_atttype(relid, binding->user_attnum)))
 		name = get_attname(relid, binding->user_attnum, true);
 	return relation_user_attnum(relid, name ? name : dataset->user_col);
 }

@@ -1,8 +1,4 @@
 -- Amounts are exact: what fits, fits to the last bit, and what does not, does not.
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS dpngram;
-CREATE EXTENSION IF NOT EXISTS ledger_test;
-RESET client_min_messages;
 CREATE TABLE amounts (who int, what text);
 
 -- one statement's outcome, with its SQLSTATE

@@ -1,8 +1,4 @@
 -- Whose grant pays, and who sees what.
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS dpngram;
-CREATE EXTENSION IF NOT EXISTS ledger_test;
-RESET client_min_messages;
 CREATE ROLE regress_gr_owner;
 CREATE ROLE regress_gr_ana;
 CREATE ROLE regress_gr_bob;

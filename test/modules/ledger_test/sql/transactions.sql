@@ -1,8 +1,4 @@
 -- A charge and the transaction that asked for it.
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS dpngram;
-CREATE EXTENSION IF NOT EXISTS ledger_test;
-RESET client_min_messages;
 CREATE TABLE trans (who int, what text);
 SELECT dp_protect('trans', 'who', 100, 0);
 
