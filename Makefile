@@ -74,7 +74,7 @@ DATA_built = dpngram--$(EXTVERSION).sql
 REGRESS = tokenizers ngrams bad_input relations privileges ledger_owner
 
 # Isolation tests: test/isolation/specs/NAME.spec.
-ISOLATION =
+ISOLATION = charge_waits_for_owner charge_deadlock
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
 
 EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \

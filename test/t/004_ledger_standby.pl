@@ -17,7 +17,7 @@ $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
-$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
 
 my ($rc, $out, $err) = $standby->psql('postgres', q{SELECT ledger_charge('t', '{0,1,0}')});
 like($err, qr/cannot charge a privacy budget during recovery/, 'refused on a standby');
