@@ -19,6 +19,7 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
+#include "common/dp_audit.h"
 #include "ngram/histogram.h"
 
 #define PARTITION_BITS 5
@@ -100,6 +101,7 @@ spill(Histogram *histogram, ItemKey key, int64 weight)
 		MemoryContextSwitchTo(old);
 	}
 	BufFileWrite(histogram->file[partition], &record, sizeof(record));
+	DP_AUDIT_SPILL(histogram->depth);
 }
 
 void

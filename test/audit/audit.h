@@ -1,0 +1,96 @@
+/*
+ * audit.h
+ *	  What the files of the audit library share: verdicts, exact statistics, and
+ *	  small worlds that the engine is run on many times.
+ */
+#ifndef DPNGRAM_AUDIT_LIBRARY_H
+#define DPNGRAM_AUDIT_LIBRARY_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "common/dp_audit.h"
+#include "ngram/extract.h"
+
+/* Every verdict errs with at most this probability if the claim is true. */
+#define AUDIT_P 1e-6
+
+/*
+ * An SQL function.  The library is compiled with hidden visibility, so that
+ * its copy of the engine never meets the extension's; these stay visible.
+ */
+#define AUDIT_FUNCTION(name)                \
+	_Pragma("GCC visibility push(default)") \
+		PG_FUNCTION_INFO_V1(name);          \
+	_Pragma("GCC visibility pop")           \
+		Datum                               \
+		name(PG_FUNCTION_ARGS)
+
+/*
+ * One row (claim, holds, measured, bound, trials) of the function's result,
+ * which verdicts_begin() opens.
+ */
+extern void verdicts_begin(FunctionCallInfo fcinfo);
+extern void verdict(FunctionCallInfo fcinfo, const char *claim, bool holds, double measured,
+					double bound, int64 trials);
+extern void verdict_p(FunctionCallInfo fcinfo, const char *claim, double p, int64 trials);
+
+/* Names of arguments, as dp_ngrams takes them. */
+extern NgramMethod audit_method(const char *name);
+extern NgramPruning audit_pruning(const char *name);
+
+/* audit_stats.c */
+typedef struct Rejection
+{
+	double mu;		  /* lower bound of mu */
+	double true_pos;  /* lower bound of P(event) in world 1 */
+	double false_pos; /* upper bound of P(event) in world 0 */
+} Rejection;
+
+extern double binomial_p(int64 n, int64 k, double p);
+extern double binomial_at_least(int64 n, int64 k, double p);
+extern double binomial_uniform(int64 n, int64 k, double p, double u);
+extern double proportion_low(int64 n, int64 k, double alpha);
+extern double proportion_high(int64 n, int64 k, double alpha);
+extern double chi_square_tail(double statistic, int freedom);
+extern double chi_square_p(const int64 *observed, int cells);
+extern double chi_square_two_p(const int64 *a, const int64 *b, int cells);
+extern double lattice_tail(int64 sigma, int64 bound);
+extern Rejection gaussian_rejection(int64 n0, int64 k0, int64 n1, int64 k1);
+extern Rejection best_rejection(double *world0, int64 n0, double *world1, int64 n1);
+
+/* audit_world.c */
+#define WORLD_DIGITS 4 /* word i is called "%04u" */
+
+typedef struct World
+{
+	Vocabulary *vocabulary;
+	uint32 words;
+	int32 *script; /* WORLD_USER, tokens and WORLD_DOCUMENT */
+	Size n;
+	Size capacity;
+} World;
+
+typedef void (*WorldVisitor)(void *state, const ReleasedGram *gram);
+
+extern World *world_create(uint32 words);
+extern void world_clear(World *world);
+extern void world_user(World *world);
+extern void world_word(World *world, uint32 word);
+extern void world_end_document(World *world);
+extern void world_words_user(World *world);
+extern void world_run(const World *world, const NgramPlan *plan, Noise *noise,
+					  const ExtractTrace *trace, WorldVisitor visit, void *state);
+extern int world_gram(const char *text, int len, uint32 *word);
+extern uint64 world_rank(const World *world, const char *text, int len);
+extern NgramPlan world_plan(int max_length, NgramPruning pruning, double spurious);
+
+/* audit_module.c: what the engine's hooks have noted since audit_log_clear() */
+extern void audit_log_clear(void);
+extern int64 audit_log_sigma(int level);
+extern bool audit_log_changed(void);
+extern int64 audit_log_spilled(void);
+extern int audit_log_depth(void);
+
+#endif /* DPNGRAM_AUDIT_LIBRARY_H */

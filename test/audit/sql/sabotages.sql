@@ -1,0 +1,54 @@
+-- sabotages.sql: an audit that nothing can fail proves nothing, so each audit is
+-- run against an engine that is broken on purpose (src/common/dp_audit.h), and
+-- the claim that the sabotage violates must be found false.
+
+-- Runs an audit under a sabotage; the claim must fail.
+CREATE FUNCTION caught(sabotage text, by_whom text, violated text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v verdict;
+BEGIN
+    PERFORM audit_sabotage(sabotage);
+    EXECUTE format('SELECT a.* FROM %s a WHERE claim LIKE %L', by_whom, '%' || violated)
+        INTO STRICT v;
+    PERFORM audit_sabotage('none');
+    RETURN tap(NOT v.holds, format('sabotage "%s" is caught by %s: "%s" found false '
+                                   '(measured %s, bound %s)', sabotage, by_whom, v.claim,
+                                   v.measured, v.bound));
+END
+$$;
+
+\echo '# sabotages'
+SELECT caught(sabotage, by_whom, violated) FROM (VALUES
+    ('undercount', 'audit_undercount(1.5, 0.01, 100000)',
+     'mu of a bigram of one user is at most 1/sigma'),
+    ('undercount', 'audit_spurious(3, ''both'', 6, 0.1, 0.5, 1.5, 1000)',
+     'number of spurious rows over all runs'),
+    ('partial', 'audit_spurious(2, ''both'', 12, 0.02, 0.5, 1.5, 1000)',
+     'number of spurious rows over all runs'),
+    ('partial', 'audit_spurious(3, ''single'', 6, 0.1, 0.5, 1.5, 1000)',
+     'all members of V_k outside the support are as likely'),
+    ('partial', 'audit_null_law(100, 10, 0.3, 10)', 'rate of nobody''s rows'),
+    ('max-norm', 'audit_canary(2, 32, 16, 1.5, false, 0.98, 500, 0)',
+     'mu of one user is at most 1/sigma'),
+    ('max-norm', 'audit_canary(1, 1024, 16, 1.5, true, 0.98, 500, 0)',
+     'mu of one user is at most 1/sigma'),
+    ('max-norm', 'audit_novel(''dpne'', 1, 10, 10, 100, 500, 0)',
+     'what one user alone wrote appears with probability at most delta_t'),
+    ('max-norm', 'audit_squares(100, 0)', 'sum of a user''s squared weights is at most 1'),
+    ('nearest', 'audit_squares(100, 0)', 'sum of a user''s squared weights is at most 1'),
+    ('off-lattice', 'audit_null_law(100, 10, 0.3, 10)', 'last bits of both kinds have one law'),
+    ('off-lattice', 'audit_null_law(100, 10, 0.3, 10)', 'last bits of nobody''s weights are uniform'),
+    ('undebited', 'audit_call(20, 4, 1e-6, 5000, 0)',
+     'mu of one user in a whole call is at most its price'),
+    ('undebited', 'audit_price()',
+     'sum of (2^20 / sigma)^2 over the levels drawn is at most the Gaussian lane'))
+    s(sabotage, by_whom, violated);
+
+-- The comparison with the definition sees wrong weights, too.
+SELECT random_corpus(40, 2, 10, 9);
+SELECT audit_sabotage('nearest');
+SELECT run('dpne', 'both', 2, 1 << 20, 0.3, 0.4, 1 << 24, NULL);
+SELECT tap(EXISTS (SELECT differences(1, 'both')),
+           'sabotage "nearest" is caught by the comparison with the definition');
+SELECT audit_sabotage('none');
