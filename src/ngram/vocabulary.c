@@ -7,10 +7,11 @@
  * synchronized scan may start anywhere), so whatever must not depend on it
  * uses vocabulary_hash() or the strings themselves.
  *
- * Three parts: the strings, packed into large chunks; one entry an id with the
- * string's place, length and 64-bit content hash; and a simplehash index whose
- * slots hold the id and half of the hash, so that a probe reads an entry only
- * where 32 bits of hash agree already.  Entries and index may outgrow 1 GB and
+ * A token is a record in a large chunk of memory: hash, id, length, bytes.  The
+ * simplehash index points to the records and repeats half of each hash, so that
+ * finding a token touches two places in memory, its slot and its record; with
+ * a vocabulary larger than the processor's caches nothing else costs as much.
+ * An array points from ids to records.  Index and array may outgrow 1 GB and
  * are allocated as huge.  Everything lives in one memory context below the one
  * that was current in vocabulary_create(), and goes with it.
  */
@@ -24,17 +25,18 @@
 #define FIRST_CHUNK ((Size) 8 * 1024)
 #define LARGEST_CHUNK ((Size) 8 * 1024 * 1024)
 
-typedef struct VocabularyEntry
+typedef struct VocabularyToken
 {
-	const char *string; /* not terminated */
 	uint64 hash;
+	uint32 id;
 	uint32 len;
-} VocabularyEntry;
+	char bytes[FLEXIBLE_ARRAY_MEMBER]; /* not terminated */
+} VocabularyToken;
 
 typedef struct VocabularySlot
 {
-	uint32 id;
-	uint32 hash; /* low half of the entry's */
+	VocabularyToken *token;
+	uint32 hash; /* low half of the token's */
 	char status;
 } VocabularySlot;
 
@@ -42,27 +44,31 @@ struct Vocabulary
 {
 	MemoryContext context;
 	struct vocabulary_index_hash *index;
-	VocabularyEntry *entries; /* of id at [id - 1] */
+	VocabularyToken **tokens; /* of id at [id - 1] */
 	uint32 size;
 	Size allocated;
 	char *chunk; /* unused rest of the newest chunk */
 	Size chunk_left;
-	Size chunk_total;		/* bytes in all chunks so far */
-	VocabularyEntry sought; /* what the index compares id 0 with */
+	Size chunk_total; /* bytes in all chunks so far */
+
+	/* the token that is looked for */
+	const char *sought;
+	uint32 sought_len;
+	uint64 sought_hash;
 };
 
-static bool slot_matches(const Vocabulary *vocabulary, uint32 id);
+static bool is_sought(const Vocabulary *vocabulary, const VocabularyToken *token);
 
 /*
- * The index is keyed by id; the token looked for has no id yet and goes by 0,
- * its string waiting in "sought".
+ * The index is keyed by record; the token looked for has none yet and goes by
+ * NULL, its bytes waiting in the vocabulary.
  */
 #define SH_PREFIX vocabulary_index
 #define SH_ELEMENT_TYPE VocabularySlot
-#define SH_KEY_TYPE uint32
-#define SH_KEY id
-#define SH_HASH_KEY(tb, key) ((uint32) ((Vocabulary *) (tb)->private_data)->sought.hash)
-#define SH_EQUAL(tb, a, b) slot_matches((Vocabulary *) (tb)->private_data, a)
+#define SH_KEY_TYPE VocabularyToken *
+#define SH_KEY token
+#define SH_HASH_KEY(tb, key) ((uint32) ((Vocabulary *) (tb)->private_data)->sought_hash)
+#define SH_EQUAL(tb, a, b) is_sought((Vocabulary *) (tb)->private_data, a)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
 #define SH_SCOPE static inline
@@ -71,13 +77,10 @@ static bool slot_matches(const Vocabulary *vocabulary, uint32 id);
 #include "lib/simplehash.h"
 
 static inline bool
-slot_matches(const Vocabulary *vocabulary, uint32 id)
+is_sought(const Vocabulary *vocabulary, const VocabularyToken *token)
 {
-	const VocabularyEntry *entry = &vocabulary->entries[id - 1];
-	const VocabularyEntry *sought = &vocabulary->sought;
-
-	return entry->hash == sought->hash && entry->len == sought->len &&
-		   memcmp(entry->string, sought->string, entry->len) == 0;
+	return token->hash == vocabulary->sought_hash && token->len == vocabulary->sought_len &&
+		   memcmp(token->bytes, vocabulary->sought, token->len) == 0;
 }
 
 /*
@@ -95,37 +98,36 @@ vocabulary_create(void)
 	vocabulary->context = context;
 	vocabulary->index = vocabulary_index_create(context, FIRST_SLOTS, vocabulary);
 	vocabulary->allocated = FIRST_SLOTS;
-	vocabulary->entries = MemoryContextAlloc(context,
-											 FIRST_SLOTS * sizeof(VocabularyEntry));
+	vocabulary->tokens = MemoryContextAlloc(context, FIRST_SLOTS * sizeof(VocabularyToken *));
 	return vocabulary;
 }
 
-/* Copies a string to the arena. */
-static const char *
-keep_string(Vocabulary *vocabulary, const char *string, uint32 len)
+/* Room for one more record, from the newest chunk or a new one. */
+static VocabularyToken *
+allocate_token(Vocabulary *vocabulary, uint32 len)
 {
-	char *copy;
+	Size need = MAXALIGN(offsetof(VocabularyToken, bytes) + (Size) len);
+	char *room;
 
-	if (len > vocabulary->chunk_left)
+	if (need > vocabulary->chunk_left)
 	{
 		/* as much again as there is, so that a small vocabulary stays small */
 		Size size = Max(FIRST_CHUNK, Min(LARGEST_CHUNK, vocabulary->chunk_total));
 
-		size = Max(size, len);
+		size = Max(size, need);
 		vocabulary->chunk = MemoryContextAllocHuge(vocabulary->context, size);
 		vocabulary->chunk_left = size;
 		vocabulary->chunk_total += size;
 	}
-	copy = vocabulary->chunk;
-	memcpy(copy, string, len);
-	vocabulary->chunk += len;
-	vocabulary->chunk_left -= len;
-	return copy;
+	room = vocabulary->chunk;
+	vocabulary->chunk += need;
+	vocabulary->chunk_left -= need;
+	return (VocabularyToken *) room;
 }
 
-/* Makes room for one more entry. */
+/* Makes room for one more id. */
 static void
-reserve_entry(Vocabulary *vocabulary)
+reserve_id(Vocabulary *vocabulary)
 {
 	if (vocabulary->size >= PG_INT32_MAX)
 		ereport(ERROR,
@@ -134,45 +136,49 @@ reserve_entry(Vocabulary *vocabulary)
 				 errdetail("A vocabulary holds at most %d tokens.", PG_INT32_MAX)));
 	if (vocabulary->size < vocabulary->allocated)
 		return;
-	vocabulary->entries =
-		repalloc_huge(vocabulary->entries,
-					  vocabulary->allocated * 2 * sizeof(VocabularyEntry));
+	vocabulary->tokens = repalloc_huge(vocabulary->tokens,
+									   vocabulary->allocated * 2 * sizeof(VocabularyToken *));
 	vocabulary->allocated *= 2;
+}
+
+/* Makes a record of the token that was sought in vain. */
+static VocabularyToken *
+add_sought(Vocabulary *vocabulary)
+{
+	VocabularyToken *token;
+
+	reserve_id(vocabulary);
+	token = allocate_token(vocabulary, vocabulary->sought_len);
+	token->hash = vocabulary->sought_hash;
+	token->len = vocabulary->sought_len;
+	memcpy(token->bytes, vocabulary->sought, token->len);
+	vocabulary->tokens[vocabulary->size++] = token;
+	token->id = vocabulary->size;
+	return token;
 }
 
 /*
  * vocabulary_intern: the id of a token, a new one at its first appearance.
  *
  * token: len bytes, no terminator needed, copied where new.  Raises
- * ERRCODE_PROGRAM_LIMIT_EXCEEDED beyond 2^31 - 1 distinct tokens.
+ * ERRCODE_PROGRAM_LIMIT_EXCEEDED beyond 2^31 - 1 distinct tokens; after an
+ * error the vocabulary is good for nothing but its end.
  */
 uint32
 vocabulary_intern(Vocabulary *vocabulary, const char *token, int len)
 {
-	VocabularyEntry *sought = &vocabulary->sought;
 	VocabularySlot *slot;
 	bool found;
 
-	sought->string = token;
-	sought->len = (uint32) len;
-	sought->hash = hash_bytes_extended((const unsigned char *) token, len, 0);
+	vocabulary->sought = token;
+	vocabulary->sought_len = (uint32) len;
+	vocabulary->sought_hash = hash_bytes_extended((const unsigned char *) token, len, 0);
 
-	slot = vocabulary_index_lookup_hash(vocabulary->index, 0, (uint32) sought->hash);
-	if (likely(slot != NULL))
-		return slot->id;
-
-	/*
-	 * What can fail comes before the insertion: a slot without an entry must
-	 * never be seen.
-	 */
-	reserve_entry(vocabulary);
-	sought->string = keep_string(vocabulary, token, sought->len);
-	slot = vocabulary_index_insert_hash(vocabulary->index, 0,
-										(uint32) sought->hash, &found);
-	Assert(!found);
-	vocabulary->entries[vocabulary->size++] = *sought;
-	slot->id = vocabulary->size;
-	return slot->id;
+	slot = vocabulary_index_insert_hash(vocabulary->index, NULL, (uint32) vocabulary->sought_hash,
+										&found);
+	if (!found)
+		slot->token = add_sought(vocabulary);
+	return slot->token->id;
 }
 
 /* vocabulary_size: the number of distinct tokens, which is also the largest id. */
@@ -189,12 +195,12 @@ vocabulary_size(const Vocabulary *vocabulary)
 const char *
 vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len)
 {
-	const VocabularyEntry *entry;
+	const VocabularyToken *token;
 
 	Assert(id >= 1 && id <= vocabulary->size);
-	entry = &vocabulary->entries[id - 1];
-	*len = (int) entry->len;
-	return entry->string;
+	token = vocabulary->tokens[id - 1];
+	*len = (int) token->len;
+	return token->bytes;
 }
 
 /*
@@ -205,5 +211,5 @@ uint64
 vocabulary_hash(const Vocabulary *vocabulary, uint32 id)
 {
 	Assert(id >= 1 && id <= vocabulary->size);
-	return vocabulary->entries[id - 1].hash;
+	return vocabulary->tokens[id - 1]->hash;
 }
