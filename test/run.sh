@@ -6,7 +6,8 @@
 # KEEP=1 keeps the folder with the logs.  SUITES="unit regress" runs only these.
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-SUITES=${SUITES:-lint unit modules regress isolation tap audit}
+# In continuous integration the unit tests run under the sanitizers, too.
+SUITES=${SUITES:-lint unit ${CI:+sanitize} modules regress isolation tap audit}
 SUITE_SECONDS=${SUITE_SECONDS:-600}
 
 passed=0
@@ -70,9 +71,9 @@ in_tree() # a command in the copied tree, as the user that owns it, in bounded t
     as_server timeout --kill-after=20 "$SUITE_SECONDS" "$@"
 }
 
-unit()
+unit() # TARGET
 {
-    in_tree "$MAKE" -C test/unit check PG_CONFIG="$PG_CONFIG"
+    in_tree "$MAKE" -C test/unit "$1" PG_CONFIG="$PG_CONFIG"
 }
 
 installcheck() # KIND: regress or isolation, against the private server
@@ -133,7 +134,8 @@ own "$tree"
 step start server_start
 
 suite lint "$top/test/lint.sh"
-suite unit unit
+suite unit unit check
+suite sanitize unit sanitize
 suite modules modules
 suite regress installcheck regress
 suite isolation installcheck isolation
