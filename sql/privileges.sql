@@ -67,8 +67,11 @@ CREATE VIEW priv.broken AS SELECT who, (1 / (who - 7))::text || what AS what FRO
 CREATE FUNCTION priv.throws(t text) RETURNS text LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'secret %', t USING DETAIL = 'secret', HINT = 'secret'; END $$;
 CREATE VIEW priv.throwing AS SELECT who, priv.throws(what) AS what FROM priv.raw;
-SELECT dp_protect(v, 'who', 100, 1e-1) FROM unnest('{priv.loud,priv.broken,priv.throwing}'::regclass[]) v;
-SELECT dp_grant(v, 'regress_priv_ana') FROM unnest('{priv.loud,priv.broken,priv.throwing}'::text[]) v;
+CREATE FUNCTION priv.cancels(t text) RETURNS text LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'secret %', t USING ERRCODE = 'query_canceled'; END $$;
+CREATE VIEW priv.canceling AS SELECT who, priv.cancels(what) AS what FROM priv.raw;
+SELECT dp_protect(v, 'who', 100, 1e-1) FROM unnest('{priv.loud,priv.broken,priv.throwing,priv.canceling}'::regclass[]) v;
+SELECT dp_grant(v, 'regress_priv_ana') FROM unnest('{priv.loud,priv.broken,priv.throwing,priv.canceling}'::text[]) v;
 SET ROLE regress_priv_ana;
 SET client_min_messages = debug1;
 SELECT n, ngram FROM dp_ngrams('priv.loud', 'who', 'what', 4, 1e-3, max_length => 2, spurious => 1e-6);
@@ -76,6 +79,7 @@ SET client_min_messages = warning;
 \set VERBOSITY sqlstate
 SELECT * FROM dp_ngrams('priv.broken', 'who', 'what', 4, 1e-3);
 SELECT * FROM dp_ngrams('priv.throwing', 'who', 'what', 4, 1e-3);
+SELECT * FROM dp_ngrams('priv.canceling', 'who', 'what', 4, 1e-3);
 \set VERBOSITY default
 DO $$
 DECLARE message text; detail text; hint text; context text;
@@ -105,7 +109,7 @@ SET work_mem = '64kB';
 SELECT evil.buffers();
 RESET ROLE;
 
-SELECT dp_unprotect(v) FROM unnest('{priv.texts,priv.helped,priv.loud,priv.broken,priv.throwing}'::text[]) v;
+SELECT dp_unprotect(v) FROM unnest('{priv.texts,priv.helped,priv.loud,priv.broken,priv.throwing,priv.canceling}'::text[]) v;
 SET client_min_messages = error;
 DROP SCHEMA priv, evil CASCADE;
 DROP ROLE regress_priv_owner, regress_priv_ana, regress_priv_bob;

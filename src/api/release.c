@@ -130,6 +130,17 @@ run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text
 	return extraction.steps_done;
 }
 
+/*
+ * Cancel, timeout or shutdown of this very session.  A view's function or a
+ * foreign server may use the same SQLSTATEs with a text of its own.
+ */
+static bool
+is_interrupt(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION &&
+		   error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
+}
+
 /* Whatever went wrong, the caller learns that something did, and no more. */
 static void
 mask_error(const LedgerReceipt *receipt, MemoryContext context)
@@ -140,7 +151,7 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 	error = CopyErrorData();
 	FlushErrorState();
 	ledger_release_failed(receipt->release_id);
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
+	if (is_interrupt(error))
 	{
 		/* it was raised while nothing could be sent */
 		error->output_to_client = whereToSendOutput == DestRemote;

@@ -24,6 +24,7 @@
 
 #define PARTITION_BITS 5
 #define PARTITIONS (1 << PARTITION_BITS)
+#define MAX_TABLE_SIZE (UINT64CONST(1) << 31)
 #define MAX_DEPTH 6 /* 30 leading bits; the table's buckets use the low 32 */
 
 #define SH_PREFIX sums
@@ -49,10 +50,26 @@ struct Histogram
 	MemoryContext context; /* of the table */
 	MemoryContext files;   /* of the files, which outlive the table */
 	Size limit;			   /* bytes */
-	int depth;			   /* partitioned so often already */
+	uint64 max_members;
+	int depth; /* partitioned so often already */
 	sums_hash *table;
 	BufFile *file[PARTITIONS];
 };
+
+/*
+ * How many n-grams the table may have.  While it grows, the old table stands
+ * beside one of twice its size; and a simplehash that is fuller than this grows
+ * by itself when keys collide in a row.
+ */
+static uint64
+members_within(Size memory_limit)
+{
+	uint64 size = 256;
+
+	while (size * 2 * 3 / 2 * sizeof(HistogramEntry) <= memory_limit && size < MAX_TABLE_SIZE)
+		size *= 2;
+	return size / 10 * 7;
+}
 
 static Histogram *
 create_at_depth(Size memory_limit, int depth)
@@ -63,6 +80,7 @@ create_at_depth(Size memory_limit, int depth)
 											   "dpngram histogram", ALLOCSET_DEFAULT_SIZES);
 	histogram->files = CurrentMemoryContext;
 	histogram->limit = memory_limit;
+	histogram->max_members = depth < MAX_DEPTH ? members_within(memory_limit) : UINT64_MAX;
 	histogram->depth = depth;
 	histogram->table = sums_create(histogram->context, 256, NULL);
 	return histogram;
@@ -72,18 +90,6 @@ Histogram *
 histogram_create(Size memory_limit)
 {
 	return create_at_depth(memory_limit, 0);
-}
-
-/* Would one more n-gram make the table grow beyond the limit? */
-static inline bool
-table_is_full(const Histogram *histogram)
-{
-	if (likely(histogram->table->members < histogram->table->grow_threshold))
-		return false;
-	if (histogram->depth >= MAX_DEPTH)
-		return false;
-	/* while it grows, the old table stands beside one of twice its size */
-	return histogram->table->size * 3 * sizeof(HistogramEntry) > histogram->limit;
 }
 
 static void
@@ -110,7 +116,7 @@ histogram_add(Histogram *histogram, ItemKey key, int64 weight)
 	HistogramEntry *entry;
 	bool found;
 
-	if (unlikely(table_is_full(histogram)))
+	if (unlikely(histogram->table->members >= histogram->max_members))
 	{
 		entry = sums_lookup(histogram->table, key);
 		if (entry != NULL)
