@@ -71,6 +71,8 @@ typedef struct NgramPlan
 	double delta_add;
 } NgramPlan;
 
+extern bool ngram_method_by_name(const char *name, NgramMethod *method);
+extern bool ngram_pruning_by_name(const char *name, NgramPruning *pruning);
 extern DpStatus ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan);
 
 #endif /* DPNGRAM_PLAN_H */
