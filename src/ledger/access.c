@@ -43,7 +43,7 @@ refuse_unwritable(void)
 				 errmsg("cannot charge a privacy budget during a parallel operation")));
 }
 
-void
+static void
 refuse_not_granted(Oid relid)
 {
 	char *relname = get_rel_name(relid);

@@ -20,6 +20,5 @@ typedef struct Grant
 
 extern void refuse_unwritable(void);
 extern List *grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller);
-extern void refuse_not_granted(Oid relid) pg_attribute_noreturn();
 
 #endif /* DPNGRAM_ACCESS_H */

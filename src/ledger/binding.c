@@ -280,7 +280,8 @@ binding_check(const Dataset *dataset)
 				(errcode(ERRCODE_DP_SUSPENDED),
 				 errmsg("dataset \"%s\" is suspended", dataset->name),
 				 errdetail_internal("%s", defect),
-				 errhint("Its owner resumes it by dp_resume.")));
+				 errhint("Its owner resumes it by dp_resume(%s).",
+						 quote_literal_cstr(dataset->name))));
 }
 
 /*

@@ -56,7 +56,6 @@
 #include "ledger/access.h"
 #include "ledger/charge.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/latch.h"
@@ -64,6 +63,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 int dpngram_charge_timeout = 10000;
 

@@ -57,7 +57,7 @@ typedef struct FailedRelease
 	int64 release_id;
 } FailedRelease;
 
-extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg) pg_attribute_noreturn();
-extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg) pg_attribute_noreturn();
+extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg);
+extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg);
 
 #endif /* DPNGRAM_CHARGE_H */

@@ -349,7 +349,8 @@ dpngram_charge_main(Datum main_arg)
 	if (dsm == NULL)
 		proc_exit(0);
 	segment = dsm_segment_address(dsm);
-	BackgroundWorkerInitializeConnectionByOid(segment->database, InvalidOid, 0);
+	BackgroundWorkerInitializeConnectionByOid(segment->database, InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
 
 	PG_TRY();
 	{
@@ -380,7 +381,8 @@ dpngram_failed_main(Datum main_arg)
 	memcpy(&failed, MyBgworkerEntry->bgw_extra, sizeof(failed));
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(failed.database, InvalidOid, 0);
+	BackgroundWorkerInitializeConnectionByOid(failed.database, InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
 
 	worker_settings(dpngram_charge_timeout);
 	StartTransactionCommand();

@@ -36,15 +36,29 @@ is($node->safe_psql('postgres', q{
 # a locked ledger row: the call ends at its timeout and nothing is charged
 sub locked_row
 {
-	my ($seconds) = @_;
-	my $job = background($node, qq{BEGIN; SELECT 1 FROM dpngram.dataset WHERE name = 'u' FOR UPDATE;
+	my ($dataset, $seconds) = @_;
+	my $job = background($node, qq{BEGIN; SELECT 1 FROM dpngram.dataset WHERE name = '$dataset' FOR UPDATE;
 		SELECT pg_sleep($seconds); ROLLBACK;});
 
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE wait_event = 'PgSleep'}) or die 'the row was not locked';
 	return $job;
 }
-my $lock = locked_row(60);
+
+sub end_sleepers
+{
+	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+	return;
+}
+
+sub cancel_callers
+{
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+		WHERE query LIKE '%ledger_charge%' AND backend_type = 'client backend' AND pid <> pg_backend_pid()});
+	return;
+}
+
+my $lock = locked_row('u', 60);
 my $start = time;
 my ($out, $err) = finish(background($node,
 		q{SET dpngram.charge_timeout = '1s'; SELECT ledger_charge('u', '{0,1,0}')}));
@@ -62,16 +76,32 @@ like($err, qr/NG006: .*ended without an answer/s, 'a terminated worker is notice
 $job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('u', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 	WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
-$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-	WHERE query LIKE '%ledger_charge%' AND backend_type = 'client backend' AND pid <> pg_backend_pid()});
+cancel_callers();
 ($out, $err) = finish($job);
 like($err, qr/57014/, 'the caller can be cancelled while it waits');
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+end_sleepers();
 finish($lock);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
 	WHERE backend_type = 'dpngram charge'}), 'its worker ends by itself');
 is(spent($node, 'u'), '1', 'and debits what nobody read, the safe direction');
 is(sqlstate($node, "SELECT ledger_charge('u', '{0,1,0}')"), '00000', 'the next call works');
+
+# two such workers, without a caller's lock to keep them apart, and a budget for one
+$node->safe_psql('postgres', q{CREATE TABLE w (who int); SELECT dp_protect('w', 'who', 1, 0)});
+$lock = locked_row('w', 60);
+for my $n (1, 2)
+{
+	$job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('w', '{0,1,0}')});
+	$node->poll_query_until('postgres', qq{SELECT count(*) = $n FROM pg_stat_activity
+		WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
+	cancel_callers();
+	finish($job);
+}
+end_sleepers();
+finish($lock);
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
+	WHERE backend_type = 'dpngram charge'}), 'two workers that outlived their callers end');
+is(spent($node, 'w'), '1', 'and did not spend more than there was');
 
 # waiting for an owner's transaction shows in pg_locks
 $job = background($node, q{BEGIN; SELECT dp_grant('u', 'pg_monitor'); SELECT pg_sleep(60);});
@@ -86,7 +116,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE ba
 	'0', 'and needs no worker to wait');
 is(sqlstate($node, q{SET dpngram.charge_timeout = '200ms'; SELECT ledger_charge('u', '{0,1,0}')}),
 	'NG006', 'this wait, too, ends at the timeout');
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+end_sleepers();
 finish($job);
 ($out, $err) = finish($waiter);
 is($out, '1', 'the call goes on when the owner has let go');
@@ -110,7 +140,7 @@ $node->stop;
 $node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->start;
 $node->safe_psql('postgres', q{CREATE TABLE v (who int); SELECT dp_protect('v', 'who', 100, 0)});
-$lock = locked_row(60);
+$lock = locked_row('u', 60);
 $job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('u', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 	WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
@@ -119,7 +149,7 @@ is(sqlstate($node, q{SET dpngram.charge_timeout = '300ms'; SELECT ledger_charge(
 $waiter = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('v', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 	WHERE wait_event = 'Extension' AND query LIKE '%''v''%'}) or die 'the second call does not wait';
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
+end_sleepers();
 finish($lock);
 is((finish($job))[0], '1', 'the call that had the slot is done');
 is((finish($waiter))[0], '1', 'the call that waited for it got it');
