@@ -86,31 +86,25 @@ parse_common(FunctionCallInfo fcinfo, const char *column, NgramArguments *argume
 static NgramMethod
 parse_method(const char *name)
 {
-	if (strcmp(name, "dpne") == 0)
-		return METHOD_DPNE;
-	if (strcmp(name, "dpsu-all") == 0)
-		return METHOD_DPSU_ALL;
-	if (strcmp(name, "dpsu-even") == 0)
-		return METHOD_DPSU_EVEN;
-	if (strcmp(name, "dpsu-single") == 0)
-		return METHOD_DPSU_SINGLE;
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown method \"%s\"", name),
-			 errhint("Methods are dpne, dpsu-all, dpsu-even and dpsu-single.")));
-	pg_unreachable();
+	NgramMethod method;
+
+	if (!ngram_method_by_name(name, &method))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown method \"%s\"", name),
+				 errhint("Methods are dpne, dpsu-all, dpsu-even and dpsu-single.")));
+	return method;
 }
 
 static NgramPruning
 parse_pruning(const char *name)
 {
-	if (strcmp(name, "both") == 0)
-		return PRUNING_BOTH;
-	if (strcmp(name, "single") == 0)
-		return PRUNING_SINGLE;
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown pruning \"%s\"", name),
-			 errhint("Prunings are both and single.")));
-	pg_unreachable();
+	NgramPruning pruning;
+
+	if (!ngram_pruning_by_name(name, &pruning))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown pruning \"%s\"", name),
+				 errhint("Prunings are both and single.")));
+	return pruning;
 }
 
 /* Delta_1 .. Delta_T; without a bound (NULL) the public cap on keys holds. */

@@ -32,10 +32,32 @@
 /* price = computed * this: more than what rounding of doubles can have lost */
 #define ROUND_UP (1.0 + 1e-12)
 
-static inline bool
-is_set_union(const NgramQuery *query, int step)
+/* The method that SQL calls by this name; false if there is none. */
+bool
+ngram_method_by_name(const char *name, NgramMethod *method)
 {
-	return query->method != METHOD_DPNE || step == 1;
+	static const char *const names[] = {
+		[METHOD_DPNE] = "dpne",
+		[METHOD_DPSU_ALL] = "dpsu-all",
+		[METHOD_DPSU_EVEN] = "dpsu-even",
+		[METHOD_DPSU_SINGLE] = "dpsu-single",
+	};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+		{
+			*method = (NgramMethod) i;
+			return true;
+		}
+	return false;
+}
+
+/* Likewise a pruning. */
+bool
+ngram_pruning_by_name(const char *name, NgramPruning *pruning)
+{
+	*pruning = strcmp(name, "single") == 0 ? PRUNING_SINGLE : PRUNING_BOTH;
+	return *pruning == PRUNING_SINGLE || strcmp(name, "both") == 0;
 }
 
 /* Which lengths each step extracts, and each step's bound. */
@@ -159,7 +181,6 @@ set_thresholds(NgramPlan *plan, double delta_t)
 		if (status != DP_OK)
 			return status;
 		plan->step[i].threshold = (int64) ceil(ldexp(rho * ROUND_UP, DP_LATTICE_BITS));
-		Assert(is_set_union(&plan->query, i));
 	}
 	return DP_OK;
 }

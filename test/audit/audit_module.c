@@ -135,27 +135,19 @@ verdict_p(FunctionCallInfo fcinfo, const char *claim, double p, int64 trials)
 NgramMethod
 audit_method(const char *name)
 {
-	if (strcmp(name, "dpne") == 0)
-		return METHOD_DPNE;
-	if (strcmp(name, "dpsu-all") == 0)
-		return METHOD_DPSU_ALL;
-	if (strcmp(name, "dpsu-even") == 0)
-		return METHOD_DPSU_EVEN;
-	if (strcmp(name, "dpsu-single") == 0)
-		return METHOD_DPSU_SINGLE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown method \"%s\"", name)));
-	pg_unreachable();
+	NgramMethod method;
+
+	if (!ngram_method_by_name(name, &method))
+		elog(ERROR, "unknown method \"%s\"", name);
+	return method;
 }
 
 NgramPruning
 audit_pruning(const char *name)
 {
-	if (strcmp(name, "both") == 0)
-		return PRUNING_BOTH;
-	if (strcmp(name, "single") == 0)
-		return PRUNING_SINGLE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown pruning \"%s\"", name)));
-	pg_unreachable();
+	NgramPruning pruning;
+
+	if (!ngram_pruning_by_name(name, &pruning))
+		elog(ERROR, "unknown pruning \"%s\"", name);
+	return pruning;
 }
