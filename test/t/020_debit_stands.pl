@@ -9,7 +9,7 @@ use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('debit');
 $node->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ]);
-$node->append_conf('postgresql.conf', "max_worker_processes = 128\nlog_statement = 'none'\n");
+$node->append_conf('postgresql.conf', "max_worker_processes = 128\nmax_connections = 100\nlog_statement = 'none'\n");
 $node->start;
 
 my $call = "dp_ngrams('posts', 'author', 'body', 1, 1e-7, max_length => 2)";

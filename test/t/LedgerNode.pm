@@ -25,7 +25,9 @@ sub ledger_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ]);
-	$node->append_conf('postgresql.conf', join("\n", 'max_worker_processes = 128', @settings) . "\n");
+	# allows_streaming leaves 10 connections, too few for twenty sessions at once
+	$node->append_conf('postgresql.conf',
+		join("\n", 'max_worker_processes = 128', 'max_connections = 100', @settings) . "\n");
 	$node->start;
 	return $node;
 }

@@ -117,7 +117,9 @@ SELECT ledger_charge('trans', '{0,1,0}');
 ROLLBACK;
 
 -- a transaction that holds the dataset's row waits for its own worker, but not for ever
+\set VERBOSITY sqlstate
 SET dpngram.charge_timeout = 10;
+\set VERBOSITY default
 SET dpngram.charge_timeout = '300ms';
 BEGIN;
 SELECT count(*) FROM (SELECT FROM dpngram.dataset WHERE name = 'trans' FOR UPDATE) d;
