@@ -41,6 +41,7 @@ struct Corpus
 	uint32 *record;
 	Size record_capacity;
 	uint32 building; /* ids of the user being built */
+	bool too_long;	 /* there were more than the cap */
 };
 
 Corpus *
@@ -81,13 +82,17 @@ corpus_begin_user(Corpus *corpus, uint64 hash)
 	corpus->record[0] = (uint32) hash;
 	corpus->record[1] = (uint32) (hash >> 32);
 	corpus->building = 0;
+	corpus->too_long = false;
 }
 
 static void
 append_id(Corpus *corpus, uint32 id)
 {
 	if (corpus->building >= CORPUS_MAX_USER_TOKENS)
+	{
+		corpus->too_long = true;
 		return;
+	}
 	record_reserve(corpus, record_words(corpus, corpus->building + 1));
 	corpus->record[HEADER_WORDS + corpus->building++] = id;
 }
@@ -148,7 +153,7 @@ corpus_end_user(Corpus *corpus)
 
 	if (n > 0 && ids[n - 1] == 0)
 		n--;
-	if (n == 0)
+	if (n == 0 || corpus->too_long)
 		return;
 	corpus->record[2] = n;
 	if (corpus->paired)

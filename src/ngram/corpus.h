@@ -10,8 +10,14 @@
 
 #include "storage/buffile.h"
 
-/* Tokens of one user beyond this many are left out (a public cap). */
+/*
+ * A user with more positions than this (tokens, and one for the end of each
+ * document) is left out: a public cap.  Not cut short, because what is left would
+ * depend on the order of the user's rows, and that on other users' rows.
+ */
+#ifndef CORPUS_MAX_USER_TOKENS
 #define CORPUS_MAX_USER_TOKENS (1 << 26)
+#endif
 
 typedef struct Corpus Corpus;
 

@@ -8,7 +8,9 @@
  * contribution is a fixed function of the user's own data, so the sensitivity
  * argument (l2 norm at most 1) holds for each key and therefore for the
  * mixture.  Being keyed by (user, n-gram) and not by position, the choice is
- * the same in whatever order the rows were read.
+ * the same in whatever order the rows were read; and where equal hashes stand
+ * across the bound, none of them is kept, since nothing but their order, which
+ * other users' rows may change, could choose between them.
  */
 #include "postgres.h"
 
@@ -116,9 +118,9 @@ item_list_bound(ItemList *list, Size bound, uint64 user_key)
 	for (Size i = 0; i < list->n; i++)
 		list->hash[i] = dp_mix64(user_key, list->item[i].content);
 	sort_hashes(list->hash, list->n);
-	limit = list->hash[bound - 1];
-	for (Size i = 0; i < list->n && kept < bound; i++)
-		if (dp_mix64(user_key, list->item[i].content) <= limit)
+	limit = list->hash[bound]; /* the first that is too many */
+	for (Size i = 0; i < list->n; i++)
+		if (dp_mix64(user_key, list->item[i].content) < limit)
 			list->item[kept++] = list->item[i];
 	list->n = kept;
 }

@@ -31,7 +31,6 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -154,23 +153,20 @@ end_user(ReadReceiver *receiver)
 }
 
 /*
- * A hash that equal users share, by the type's extended hash function, or of
- * the value's text for the few types that are ordered but not hashed.
+ * A hash that equal users share, by the type's extended hash function.  Users of
+ * the few types that are ordered but not hashed all get the same one, and so keep
+ * n-grams by one order: the value's text would do for most of those types, but
+ * need not be the same for equal values.
  */
 static uint64
 hash_user(ReadReceiver *receiver, Datum user)
 {
 	FmgrInfo *function = &receiver->type->hash_extended_proc_finfo;
-	Oid output;
-	bool is_varlena;
-	char *text;
 
-	if (OidIsValid(function->fn_oid))
-		return DatumGetUInt64(FunctionCall2Coll(function, receiver->collation, user,
-												UInt64GetDatum(0)));
-	getTypeOutputInfo(receiver->type->type_id, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, user);
-	return hash_bytes_extended((unsigned char *) text, strlen(text), 0);
+	if (!OidIsValid(function->fn_oid))
+		return 0;
+	return DatumGetUInt64(FunctionCall2Coll(function, receiver->collation, user,
+											UInt64GetDatum(0)));
 }
 
 static void

@@ -26,6 +26,8 @@ CREATE FUNCTION audit_squares(up_to int, samples int) RETURNS SETOF verdict
     AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_bounding(s int, bound int, runs bigint) RETURNS SETOF verdict
     AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_order() RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_trace(relation regclass, user_col name, text_col name, tokenizer text,
                             method text, pruning text, max_length int, bound bigint[],
                             sigma bigint[], threshold bigint[], spurious float8, memory bigint,

@@ -138,3 +138,5 @@ SELECT random_corpus(150, 3, 12, 25);
 SELECT same_rows(method, pruning)
 FROM (VALUES ('dpne', 'both'), ('dpne', 'single'), ('dpsu-all', 'both'), ('dpsu-even', 'both'),
              ('dpsu-single', 'both')) m(method, pruning);
+
+SELECT tap_verdict('a user''s rows in any order', v) FROM audit_order() v;
