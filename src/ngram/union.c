@@ -11,15 +11,20 @@
  * the bound (dp_union_threshold).
  *
  * All lengths of a step are in one histogram.  An n-gram of several words is
- * identified by a fingerprint: a polynomial in its token ids at a random point
- * modulo the prime 2^61 - 1, beside 64 bits of content hash.  Two passes
- * surround it: the first counts, the second finds the words of the few
+ * identified by two polynomials modulo the prime 2^61 - 1 at secret random points:
+ * one in its token ids, and one in fingerprints of its words, which are polynomials
+ * in their bytes.  Two given n-grams of words of up to B bytes agree in both with
+ * probability at most 31 (B + 31) / 2^122, whoever wrote them: no text can be made
+ * to collide, as it could under a hash that is known beforehand.  The second knows
+ * nothing of other users' words, as ids do, and so is the n-gram's content too.
+ * Two passes surround it: the first counts, the second finds the words of the few
  * released n-grams and verifies that no two n-grams share a fingerprint, so a
  * wrong n-gram can't be returned.  A single word is its own id.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "common/dp_sample.h"
 #include "ngram/extract.h"
@@ -36,18 +41,44 @@ fingerprint_step(uint64 a, uint64 b, uint64 c)
 	return y >= FINGERPRINT_PRIME ? y - FINGERPRINT_PRIME : y;
 }
 
+/* How a step tells n-grams of several words apart; all zero where it has none. */
+typedef struct Fingerprints
+{
+	uint64 id_point; /* of the polynomials; secret, random */
+	uint64 word_point;
+	uint64 *word; /* fingerprints of the vocabulary's words, by id; NULL: single words only */
+} Fingerprints;
+
 /* The n-grams of a step's lengths, position by position. */
 typedef struct GramWalk
 {
 	const Vocabulary *vocabulary;
 	const CorpusUser *user;
-	uint64 point; /* of the polynomial; secret, random */
+	const Fingerprints *fingerprints;
 	uint32 start; /* position of the first token */
 	int length;
 	int min_length;
 	int max_length;
+	uint64 words; /* the polynomial in the words' fingerprints */
 	ItemKey key;
 } GramWalk;
+
+/* One more token of the n-gram that the walk is at. */
+static inline void
+walk_append(GramWalk *walk, uint32 id)
+{
+	const Fingerprints *prints = walk->fingerprints;
+
+	walk->length++;
+	walk->key.key = fingerprint_step(walk->key.key, prints->id_point, id);
+	if (prints->word == NULL)
+	{
+		walk->key.content = dp_mix64(0, vocabulary_hash(walk->vocabulary, id));
+		return;
+	}
+	walk->words = fingerprint_step(walk->words, prints->word_point, prints->word[id]);
+	walk->key.content = dp_splitmix_finish(walk->words); /* all 64 bits are used */
+}
 
 /* Advance to the next n-gram of the user; false after the last. */
 static bool
@@ -64,13 +95,11 @@ walk_next(GramWalk *walk)
 			if (++walk->start >= user->n)
 				return false;
 			walk->length = 0;
+			walk->words = 0;
 			walk->key = (ItemKey){0, 0};
 			continue;
 		}
-		walk->key.key = fingerprint_step(walk->key.key, walk->point, user->id[at]);
-		walk->key.content = dp_mix64(walk->key.content,
-									 vocabulary_hash(walk->vocabulary, user->id[at]));
-		walk->length++;
+		walk_append(walk, user->id[at]);
 		if (walk->length >= walk->min_length)
 			return true;
 	}
@@ -147,11 +176,11 @@ judge(void *arg, const HistogramEntry *entry)
 }
 
 static GramWalk
-start_walk(Extraction *extraction, int step, uint64 point)
+start_walk(Extraction *extraction, int step, const Fingerprints *fingerprints)
 {
 	GramWalk walk = {
 		.vocabulary = extraction->vocabulary,
-		.point = point,
+		.fingerprints = fingerprints,
 		.min_length = extraction->plan->step[step].min_length,
 		.max_length = extraction->plan->step[step].max_length};
 
@@ -159,10 +188,10 @@ start_walk(Extraction *extraction, int step, uint64 point)
 }
 
 static Histogram *
-count(Extraction *extraction, int step, uint64 point)
+count(Extraction *extraction, int step, const Fingerprints *fingerprints)
 {
 	Histogram *histogram = histogram_create(extraction->memory_limit);
-	GramWalk walk = start_walk(extraction, step, point);
+	GramWalk walk = start_walk(extraction, step, fingerprints);
 	CorpusScan scan;
 	CorpusUser user;
 	ItemList items;
@@ -183,9 +212,9 @@ count(Extraction *extraction, int step, uint64 point)
 
 /* Count, draw noise, and leave in state what passed the threshold. */
 static void
-union_release(UnionState *state, uint64 point)
+union_release(UnionState *state, const Fingerprints *fingerprints)
 {
-	Histogram *histogram = count(state->extraction, state->step, point);
+	Histogram *histogram = count(state->extraction, state->step, fingerprints);
 
 	histogram_consume(histogram, judge, state);
 	state->extraction->steps_done++;
@@ -209,11 +238,11 @@ note_words(Found *found, const GramWalk *walk)
 
 /* The second pass: find the words of what was released. */
 static void
-find_words(UnionState *state, uint64 point)
+find_words(UnionState *state, const Fingerprints *fingerprints)
 {
 	Extraction *extraction = state->extraction;
 	Histogram *index = histogram_create(SIZE_MAX / 4);
-	GramWalk walk = start_walk(extraction, state->step, point);
+	GramWalk walk = start_walk(extraction, state->step, fingerprints);
 	CorpusScan scan;
 	CorpusUser user;
 
@@ -235,11 +264,47 @@ find_words(UnionState *state, uint64 point)
 	histogram_free(index);
 }
 
-/* A random evaluation point, far from 0 and below the prime. */
+/* A random evaluation point: not 0, and below the prime. */
 static uint64
-random_point(Extraction *extraction, int step)
+random_point(DpRandom *random)
 {
-	return 1 + dp_uniform(noise_stream(extraction->noise, step), FINGERPRINT_PRIME - 1);
+	return 1 + dp_uniform(random, FINGERPRINT_PRIME - 1);
+}
+
+/* The polynomial in a word's bytes; begins with 1, so that the length counts too. */
+static uint64
+word_fingerprint(const Vocabulary *vocabulary, uint32 id, uint64 point)
+{
+	int len;
+	const char *bytes = vocabulary_string(vocabulary, id, &len);
+	uint64 print = 1;
+
+	for (int i = 0; i < len; i++)
+		print = fingerprint_step(print, point, (unsigned char) bytes[i]);
+	return print;
+}
+
+static Fingerprints
+fingerprints_create(Extraction *extraction, int step)
+{
+	DpRandom *random = noise_stream(extraction->noise, step);
+	Fingerprints prints = {0};
+	uint32 words = vocabulary_size(extraction->vocabulary);
+	uint64 byte_point;
+
+	prints.id_point = random_point(random);
+	prints.word_point = random_point(random);
+	byte_point = random_point(random);
+	if (extraction->plan->step[step].max_length == 1)
+		return prints;
+	prints.word = MemoryContextAllocHuge(CurrentMemoryContext,
+										 ((Size) words + 1) * sizeof(uint64));
+	for (uint32 id = 1; id <= words; id++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		prints.word[id] = word_fingerprint(extraction->vocabulary, id, byte_point);
+	}
+	return prints;
 }
 
 /* One set union: release the n-grams of the step's lengths. */
@@ -247,11 +312,11 @@ void
 extract_union(Extraction *extraction, int step, ReleasedGrams *released)
 {
 	UnionState state = {.extraction = extraction, .step = step};
-	uint64 point = random_point(extraction, step);
+	Fingerprints fingerprints = fingerprints_create(extraction, step);
 
-	union_release(&state, point);
+	union_release(&state, &fingerprints);
 	if (state.nfound > 0)
-		find_words(&state, point);
+		find_words(&state, &fingerprints);
 	for (Size i = 0; i < state.nfound; i++)
 		released_add(released, extraction->vocabulary, state.found[i].token, state.found[i].length,
 					 state.found[i].weight, extraction->plan->step[step].sigma);
@@ -264,6 +329,8 @@ extract_union(Extraction *extraction, int step, ReleasedGrams *released)
 		extraction->trace->level(extraction->trace->state, &set, 0, state.support,
 								 extraction->plan->step[step].threshold);
 	}
+	if (fingerprints.word)
+		pfree(fingerprints.word);
 	if (state.found)
 		pfree(state.found);
 }
@@ -294,8 +361,9 @@ extract_words(Extraction *extraction, uint32 **word_ids)
 	UnionState state = {.extraction = extraction, .step = 1};
 	const NgramStep *step = &extraction->plan->step[1];
 	GramSet *words = gramset_create(1, step->sigma);
+	const Fingerprints single_words = {0}; /* a word is its own id at any point */
 
-	union_release(&state, 0); /* a single word is its own id at any point */
+	union_release(&state, &single_words);
 	if (state.nfound > 1)
 		qsort_arg(state.found, state.nfound, sizeof(Found), compare_words,
 				  extraction->vocabulary);
