@@ -64,6 +64,9 @@
 /* Beyond this many standard deviations the slack does not vouch for outputs. */
 #define SLACK_RANGE 12.0
 
+/* Relative error of dp_lattice_tail(), which decides about coordinates of weight 0. */
+#define TAIL_ERROR 1e-13
+
 /* Union thresholds: exact up to here, then in cells 1/512 wide (relatively). */
 #define UNION_EXACT 4096
 #define UNION_CELL 512
@@ -280,12 +283,18 @@ dp_compose_mu(const double *mu, int n)
  *
  * the first order of (1), (x^2 - 1)/(24 sigma^2), once for each world; it exceeds
  * the ((12 + mu)^2 + 1) / (24 sigma^2) that the difference of two terms within (1)
- * can reach at most.  The 12 is stretched by one lattice step, so that outputs
- * beyond it are no likelier than dp_slack_delta() says: P(X = j) <= t P(R = j),
- * and 2 Phibar(12 + 1/(2 sigma)) < 2 Phibar(12) / t.
+ * can reach at most.  In the world without the user, a coordinate that nobody else
+ * has is not sampled, but decided by the computed dp_lattice_tail() (spurious.c):
+ * so a coordinate costs at least the latter bound and that function's error, which
+ * is the larger only below mu = 0.14.
  *
- * 1.1e-11 mu^2 a key at m = 20 and small mu.  Rounded up; infinite if mu or keys
- * is negative or not a number, and beyond mu = 2^m, where sigma < 1.
+ * The 12 is stretched by one lattice step, so that outputs beyond it are no likelier
+ * than dp_slack_delta() says: P(X = j) <= t P(R = j), and 2 Phibar(12 + 1/(2 sigma))
+ * < 2 Phibar(12) / t.
+ *
+ * At m = 20, 1.1e-11 mu^2 a key for mu from 0.14 to 1 or so, and 1e-13 below.
+ * Rounded up; infinite if mu or keys is negative or not a number, and beyond
+ * mu = 2^m, where sigma < 1.
  */
 double
 dp_slack_epsilon(double mu, int64 keys)
@@ -293,11 +302,15 @@ dp_slack_epsilon(double mu, int64 keys)
 	double step = mu / DP_LATTICE_ONE;
 	double near = SLACK_RANGE + step;
 	double far = near + mu;
+	double first_order = step * step * ((near * near - 1) + (far * far - 1)) / 24;
+	double least = step * step * (far * far + 1) / 24 + TAIL_ERROR;
 
 	if (!(mu >= 0 && step <= 1) || keys < 0)
 		return HUGE_VAL;
+	if (mu == 0)
+		return 0; /* nothing is released */
 
-	return keys * step * step * ((near * near - 1) + (far * far - 1)) / 24 * (1 + 1e-14);
+	return keys * Max(first_order, least) * (1 + 1e-14);
 }
 
 /*

@@ -264,31 +264,50 @@ count_exp_one(DpRandom *rng)
 }
 
 /*
- * dp_rate_from_probability - p as 1 - exp(-num/den), with a relative error of
- * about 2^-61 in the exponent where long double has 64 bits, 2^-52 where 53.
+ * lambda > 0 as num/den, with a relative error of about 2^-61 where long double has
+ * 64 bits, 2^-52 where 53.
  *
- * num is a power of two and den lies in [2^61, 2^62); only below p = 2^-61 is
- * num = 1 and den larger, up to 2^120.  DP_ERR_DOMAIN unless 0 < p < 1,
- * DP_ERR_RANGE for p < 2^-120.
+ * num is a power of two and den lies in [2^61, 2^62); only below lambda = 2^-61 is
+ * num = 1 and den larger, up to 2^120.
  */
-DpStatus
-dp_rate_from_probability(double p, DpRate *rate)
+static DpStatus
+rate_from_exponent(long double lambda, DpRate *rate)
 {
-	long double lambda;
-	long double mantissa;
 	int exponent;
+	long double mantissa = frexpl(1 / lambda, &exponent); /* in [0.5, 1) */
 
-	if (!(p > 0 && p < 1))
-		return DP_ERR_DOMAIN;
-
-	lambda = -log1pl(-(long double) p);
-	mantissa = frexpl(1 / lambda, &exponent); /* in [0.5, 1) */
 	if (exponent > 120)
 		return DP_ERR_RANGE;
 
 	rate->num = (dp_uint128) 1 << Max(62 - exponent, 0);
 	rate->den = (dp_uint128) ldexpl(mantissa, 62) << Max(exponent - 62, 0);
 	return DP_OK;
+}
+
+/*
+ * dp_rate_from_probability - p as 1 - exp(-num/den).
+ *
+ * For p near 1 rather give 1 - p to dp_rate_from_failure().  DP_ERR_DOMAIN unless
+ * 0 < p < 1, DP_ERR_RANGE for p < 2^-120.
+ */
+DpStatus
+dp_rate_from_probability(double p, DpRate *rate)
+{
+	if (!(p > 0 && p < 1))
+		return DP_ERR_DOMAIN;
+	return rate_from_exponent(-log1pl(-(long double) p), rate);
+}
+
+/*
+ * dp_rate_from_failure - 1 - q as 1 - exp(-num/den): a trial that fails with
+ * probability q, however small q is.  DP_ERR_DOMAIN unless 0 < q < 1.
+ */
+DpStatus
+dp_rate_from_failure(double q, DpRate *rate)
+{
+	if (!(q > 0 && q < 1))
+		return DP_ERR_DOMAIN;
+	return rate_from_exponent(-logl(q), rate);
 }
 
 /*

@@ -26,6 +26,7 @@ extern dp_uint128 dp_uniform_128(DpRandom *rng, dp_uint128 n);
 extern bool dp_bernoulli(DpRandom *rng, dp_uint128 num, dp_uint128 den);
 extern bool dp_bernoulli_exp(DpRandom *rng, dp_uint128 num, dp_uint128 den);
 extern DpStatus dp_rate_from_probability(double p, DpRate *rate);
+extern DpStatus dp_rate_from_failure(double q, DpRate *rate);
 extern uint64 dp_geometric(DpRandom *rng, DpRate rate);
 extern uint64 dp_binomial(DpRandom *rng, uint64 n, DpRate rate);
 extern int64 dp_discrete_laplace(DpRandom *rng, int64 scale);

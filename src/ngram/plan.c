@@ -4,10 +4,10 @@
  *
  * A call is a composition of Gaussian steps, one a histogram, of l2
  * sensitivity 1 each, so it is mu-GDP with mu^2 = sum of 1/sigma_k^2
- * (DPNE, Proposition 2.3; Theorem 2.1 misprints the roots).  The set unions
- * among them (step 1 of dpne, every step of the dpsu methods) add the
- * probability delta_t that an n-gram of one user alone passes a threshold, and
- * drawing the noise on the integer lattice adds a pure epsilon slack
+ * (DPNE, Proposition 2.3).  The set unions among them (step 1 of dpne, every step
+ * of the dpsu methods) add the probability delta_t that an n-gram of one user alone
+ * passes a threshold, and drawing the noise on the integer lattice adds a pure
+ * epsilon slack
  * (doc/privacy.md, "The lattice").  Hence
  *
  *		delta(epsilon) <= exp(slack) dG(epsilon - slack, mu) + delta_t + tail,
@@ -180,7 +180,8 @@ set_thresholds(NgramPlan *plan, double delta_t)
 
 		if (status != DP_OK)
 			return status;
-		plan->step[i].threshold = (int64) ceil(ldexp(rho * ROUND_UP, DP_LATTICE_BITS));
+		rho += fabs(rho) * (ROUND_UP - 1); /* rho < 0 where delta is near 1 */
+		plan->step[i].threshold = (int64) ceil(ldexp(rho, DP_LATTICE_BITS));
 	}
 	return DP_OK;
 }

@@ -84,6 +84,25 @@ spurious_weight(DpRandom *random, int64 sigma, int64 threshold)
 }
 
 /*
+ * P(X > threshold) as a rate.  A negative threshold, which only a spurious share
+ * above one half has, makes it the complement's: both outcomes tell something, so
+ * the rarer one's probability must be right.
+ */
+static DpRate
+spurious_rate(int64 sigma, int64 threshold)
+{
+	bool likely_success = threshold < 0;
+	DpRate rate;
+	double p;
+
+	if (dp_lattice_tail(sigma, likely_success ? -threshold - 1 : threshold, &p) != DP_OK ||
+		(likely_success ? dp_rate_from_failure(p, &rate) :
+						  dp_rate_from_probability(p, &rate)) != DP_OK)
+		elog(ERROR, "no spurious rate for sigma " INT64_FORMAT, sigma);
+	return rate;
+}
+
+/*
  * Release each member of V_k outside the support with probability
  * P(X > threshold), with X given X > threshold as its weight; sigma and
  * threshold in lattice units.
@@ -96,12 +115,8 @@ support_release_spurious(Support *support, DpRandom *random, int64 sigma, int64 
 	uint64 at = 0;		/* of the members outside, how many are passed */
 	uint64 skipped = 0; /* of the support, how many stand before that */
 	uint64 rank;
-	double p;
-	DpRate rate;
+	DpRate rate = spurious_rate(sigma, threshold);
 
-	if (dp_lattice_tail(sigma, threshold, &p) != DP_OK ||
-		dp_rate_from_probability(p, &rate) != DP_OK)
-		elog(ERROR, "no spurious rate for sigma " INT64_FORMAT, sigma);
 	tuplesort_performsort(support->ranks);
 	rank = next_rank(support);
 	for (;;)

@@ -64,8 +64,10 @@ test_slack(void)
 
 	ok(dp_slack_epsilon(1, 1) >= near && dp_slack_epsilon(1, 1) < near * (1 + 1e-5),
 	   "slack of one key at mu 1: %g", dp_slack_epsilon(1, 1));
-	ok(dp_slack_epsilon(0.01, DP_MAX_KEYS) <= 12 * 0x1p-20 * 1e-4,
-	   "2^20 keys cost no more than 12 mu^2 2^-20");
+	ok(dp_slack_epsilon(0.2, DP_MAX_KEYS) <= 12.2 * 0x1p-20 * 0.04,
+	   "2^20 keys cost no more than 12.2 mu^2 2^-20 at mu 0.2");
+	ok(dp_slack_epsilon(1e-6, 10) >= 1e-12 && dp_slack_epsilon(1e-6, 10) < 1.001e-12,
+	   "each key pays for the error of its computed tail");
 	ok(dp_slack_epsilon(2, 7) > 4 * 7 * near, "slack grows with mu^2 and keys");
 	ok(dp_slack_epsilon(1, 0) == 0 && dp_slack_epsilon(0, 100) == 0, "nothing costs nothing");
 	ok(isinf(dp_slack_epsilon(NAN, 1)) && isinf(dp_slack_epsilon(-1, 1)) &&

@@ -281,11 +281,20 @@ test_rate(void)
 		in_range &= (rate.num & (rate.num - 1)) == 0;
 		worst = Max(worst, fabsl((long double) rate.num / rate.den / lambda - 1));
 	}
+	for (int i = 1; i < 1000; i++)
+	{
+		double q = 0.99 * exp2(-i);
+
+		in_range &= dp_rate_from_failure(q, &rate) == DP_OK &&
+					rate.den >= (dp_uint128) 1 << 61;
+		worst = Max(worst, fabsl((long double) rate.num / rate.den / -logl(q) - 1));
+	}
 	ok(in_range, "rates are a power of two over 61 bits or more");
 	ok(worst < 0x1p-59L || (LDBL_MANT_DIG < 64 && worst < 0x1p-50L),
 	   "rates are right to %g", (double) worst);
 	for (size_t i = 0; i < lengthof(bad); i++)
-		ok(dp_rate_from_probability(bad[i], &rate) == DP_ERR_DOMAIN,
+		ok(dp_rate_from_probability(bad[i], &rate) == DP_ERR_DOMAIN &&
+			   dp_rate_from_failure(bad[i], &rate) == DP_ERR_DOMAIN,
 		   "the rate of p = %g is refused", bad[i]);
 	ok(dp_rate_from_probability(1e-37, &rate) == DP_ERR_RANGE,
 	   "the rate of p = 1e-37 is out of range");
