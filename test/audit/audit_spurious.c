@@ -224,17 +224,23 @@ report(FunctionCallInfo fcinfo, const Spurious *spurious)
 			  spurious->rows);
 }
 
-/* A text of "level" words for a share of all texts of that length, one user each ten. */
+/*
+ * A text of "level" words for a share of all texts of that length, ten a user.
+ * Which ones is random, how many is not, and at least one is left out: with all
+ * of V_k written there would be nothing to judge.
+ */
 static void
 write_share(Spurious *spurious, double share, Noise *noise)
 {
 	uint32 words = spurious->world->words;
-	int64 written = 0;
+	uint64 total = spurious->size[spurious->level];
+	uint64 wanted = Min((uint64) (share * total), total - 1);
+	uint64 written = 0;
 
 	world_words_user(spurious->world);
-	for (uint64 rank = 0; rank < spurious->size[spurious->level]; rank++)
+	for (uint64 rank = 0; rank < total; rank++)
 	{
-		if (dp_uniform(&noise->random, 1 << 30) >= share * (1 << 30))
+		if (dp_uniform(&noise->random, total - rank) >= wanted - written)
 			continue;
 		if (written++ % 10 == 0)
 			world_user(spurious->world);
