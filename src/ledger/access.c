@@ -82,6 +82,17 @@ grant_fetch(const Catalog *cat, uint64 row)
 	return grant;
 }
 
+/* The list outlives the visit, like its members. */
+static List *
+grant_append(const Catalog *cat, List *grants, Grant *grant)
+{
+	MemoryContext old = MemoryContextSwitchTo(cat->outer);
+
+	grants = lappend(grants, grant);
+	MemoryContextSwitchTo(old);
+	return grants;
+}
+
 /*
  * The rights that a role may use on a dataset, in the order in which they are
  * to be tried: that of ownership alone, if it has it; else its own grant alone;
@@ -97,7 +108,7 @@ grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
 	bool suspended = binding_defect(dataset) != NULL;
 
 	if (superuser_arg(caller) || (OidIsValid(owner) && has_privs_of_role(caller, owner)))
-		return list_make1(MemoryContextAllocZero(cat->outer, sizeof(Grant)));
+		return grant_append(cat, NIL, MemoryContextAllocZero(cat->outer, sizeof(Grant)));
 
 	arg_int4(&args, dataset->id);
 	rows = catalog_query("SELECT g.id, g.role, b.role, "
@@ -113,9 +124,9 @@ grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
 		Oid role = grant_role(row, 3, grant->role, suspended);
 
 		if (role == caller)
-			return list_make1(grant);
+			return grant_append(cat, NIL, grant);
 		if (OidIsValid(role) && has_privs_of_role(caller, role))
-			groups = lappend(groups, grant);
+			groups = grant_append(cat, groups, grant);
 	}
 	return groups;
 }
