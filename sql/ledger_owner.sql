@@ -112,10 +112,10 @@ CREATE VIEW v AS SELECT who, lower(what) AS what FROM t;
 CREATE VIEW w AS SELECT * FROM v;
 CREATE MATERIALIZED VIEW mv AS SELECT who, what FROM led.u, (SELECT 'x' AS what) x;
 SELECT dp_protect('w', 'who', 1, 1e-6);
-SELECT dp_protect('mv', 'who', 1, 1e-6);
+SELECT dp_protect('mv', 'who', 1, 1e-6, dataset => 'led_mv');
 SELECT dp_protect('u', 'who', 1, 1e-6);
 SELECT dataset, relation FROM dpngram.budget ORDER BY dataset;
-SELECT dp_unprotect('w'), dp_unprotect('mv'), dp_unprotect('u'), dp_unprotect('parts_a'), dp_unprotect('parts_b');
+SELECT dp_unprotect('w'), dp_unprotect('led_mv'), dp_unprotect('u'), dp_unprotect('parts_a'), dp_unprotect('parts_b');
 
 -- grants
 SELECT args, try(format('dp_grant(%s)', args)) FROM (VALUES
