@@ -97,12 +97,14 @@ modules()
 # modules take TESTDIR, from 16 on TESTDATADIR and TESTLOGDIR.
 tap()
 {
-    local pgxs
+    local pgxs tmp="$work/tmp"
+    mkdir "$tmp"
+    own "$tmp"
     pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/..
     cd "$tree"
     in_tree env -u PGHOST -u PGUSER -u PGDATABASE \
         PATH="$("$PG_CONFIG" --bindir):$PATH" PG_REGRESS="$pgxs/test/regress/pg_regress" \
-        PERL5LIB="$tree/test/t:$pgxs/test/perl" PGPORT=65432 \
+        TMPDIR="$tmp" PERL5LIB="$tree/test/t:$pgxs/test/perl" PGPORT=65432 \
         TESTDIR="$tree" TESTDATADIR="$tree/tmp_check" TESTLOGDIR="$tree/tmp_check/log" \
         prove --verbose --timer test/t/*.pl
 }

@@ -16,7 +16,7 @@ note("SEED=$seed");
 my $node = ledger_node('model');
 ledger_functions($node, 'postgres');
 my @roles = qw(ana bob);
-$node->safe_psql('postgres', 'CREATE TABLE t (who int); CREATE ROLE ana; CREATE ROLE bob;'
+$node->safe_psql('postgres', 'CREATE TABLE t (who int); CREATE ROLE ana; CREATE ROLE bob; CREATE ROLE boss SUPERUSER;'
 	  . q{SELECT dp_protect('t', 'who', 2, 0, dataset => 'd')});
 
 # what the model knows: the live dataset, and its grants by role
@@ -38,7 +38,7 @@ sub fits
 sub model_charge
 {
 	my ($role, $price) = @_;
-	my $right = $role eq 'postgres' ? { spent => 0 } : $grant{$role};
+	my $right = $role eq 'boss' ? { spent => 0 } : $grant{$role};
 
 	return 'NG003' unless $right && !$right->{revoked};
 	return 'NG001' unless fits(\%dataset, $price) && fits($right, $price);
@@ -49,7 +49,7 @@ sub model_charge
 # What surrounds a charge never changes the debit, only the session's own end.
 sub step_charge
 {
-	my ($role, $price) = (pick(@roles, 'postgres'), (1 + int(rand(8))) / 64);
+	my ($role, $price) = (pick(@roles, 'boss'), (1 + int(rand(8))) / 64);
 	my $call = "SELECT ledger_charge('t', '{0,$price,0}')";
 	my $failing = "SELECT ledger_charge('t', '{0,$price,0}', outcome => 'error')";
 	my ($sql, $after) = @{ pick(
