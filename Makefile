@@ -58,7 +58,8 @@ API_OBJS = \
 	src/api/arguments.o \
 	src/api/module.o \
 	src/api/ngrams.o \
-	src/api/release.o
+	src/api/release.o \
+	src/api/shadow.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 
@@ -71,7 +72,7 @@ SQL_PIECES = \
 DATA_built = dpngram--$(EXTVERSION).sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams bad_input relations privileges ledger_owner
+REGRESS = tokenizers ngrams bad_input relations privileges attacks ledger_owner
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock

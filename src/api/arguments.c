@@ -24,6 +24,9 @@
 /* Below this a spurious n-gram's probability could not be drawn exactly. */
 #define MIN_SPURIOUS 1e-20
 
+/* The ledger keeps the name: three quoted identifiers, but not any number of blanks. */
+#define MAX_TOKENIZER (8 * NAMEDATALEN)
+
 static void
 bad_argument(const char *name, const char *must)
 {
@@ -258,6 +261,8 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 									   "positive and finite");
 	parse_length(fcinfo, 12, query);
 	arguments->tokenizer = text_argument(fcinfo, 13, "tokenizer");
+	if (strlen(arguments->tokenizer) > MAX_TOKENIZER)
+		bad_argument("tokenizer", psprintf("of at most %d bytes", MAX_TOKENIZER));
 	if (!PG_ARGISNULL(14))
 		arguments->max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
 	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,

@@ -7,7 +7,7 @@
  * mistake costs nothing.  After it nothing is refunded, and whatever goes
  * wrong while the relation is read becomes one fixed error: the original
  * message could carry a value of the data.  Cancel and shutdown pass as they
- * are.  During the run nothing is sent to the client: functions of a view may
+ * are, but for their context.  During the run nothing is sent to the client: functions of a view may
  * RAISE what they like (INFO passes any client_min_messages), and settings that
  * any user may change (trace_sort, debug_print_plan) would report counts of
  * the data.  Buffer counters are put back afterwards, so that EXPLAIN (ANALYZE,
@@ -26,6 +26,7 @@
 
 #include "api/release.h"
 #include "api/settings.h"
+#include "api/shadow.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ngram/extract.h"
@@ -151,12 +152,10 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 	error = CopyErrorData();
 	FlushErrorState();
 	ledger_release_failed(receipt->release_id);
+	/* without its context, where a function of the owner's may stand with its data */
 	if (is_interrupt(error))
-	{
-		/* it was raised while nothing could be sent */
-		error->output_to_client = whereToSendOutput == DestRemote;
-		ReThrowError(error);
-	}
+		ereport(ERROR,
+				(errcode(error->sqlerrcode), errmsg_internal("%s", error->message)));
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dpngram release " INT64_FORMAT " failed with SQLSTATE %s",
 					receipt->release_id, unpack_sql_state(error->sqlerrcode)),
@@ -203,13 +202,17 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context;
 	BufferUsage usage = pgBufferUsage;
+	WalUsage wal = pgWalUsage;
 	LedgerAccess *access = ledger_open(arguments->relid);
 	AttrNumber text_attnum = check_columns(access, arguments);
 	Tokenizer *tokenizer = tokenizer_create(arguments->tokenizer,
 											get_atttype(access->relid, text_attnum));
 	int nplans = make_plans(access, arguments, plans);
-	LedgerReceipt receipt = charge_plans(access, arguments, plans, nplans);
+	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
+
+	refuse_shadows(access->relid, access->owner);
+	receipt = charge_plans(access, arguments, plans, nplans);
 
 	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
 	PG_TRY();
@@ -229,6 +232,7 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;
+	pgWalUsage = wal;
 	ledger_release_done(receipt.release_id,
 						psprintf("{\"steps\": %d, \"planned\": %d}", steps,
 								 plans[receipt.chosen].nsteps));

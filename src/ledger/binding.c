@@ -302,24 +302,27 @@ dataset_relation(const Dataset *dataset)
 
 /*
  * The role that may change the dataset.  While the relation it is bound to
- * exists, or one of its name after a restore, that is the relation's owner; a
- * dataset whose relation was dropped stays with the owner it was bound to, so
- * that whoever makes a new table of that name does not get it.
+ * exists, that is the relation's owner; a dataset whose relation was dropped
+ * stays with the owner it was bound to, so that whoever makes a new table of that
+ * name does not get it.  In a copy it is the role of the recorded name, unless
+ * a relation of the recorded name is another's: then nobody but a superuser can
+ * tell which of the two is meant.
  */
 Oid
 dataset_owner(const Dataset *dataset)
 {
 	Oid relid = dataset_relation(dataset);
-	bool local = dataset->bound && binding_is_local(&dataset->binding);
-	Oid owner;
+	Oid owner = InvalidOid;
+	Oid recorded;
 	char *schema;
 	char *relname;
 
-	if (local && relid != dataset->binding.relid)
-		return dataset->binding.owner;
-	if (OidIsValid(relid) && relation_identity(relid, &owner, &schema, &relname))
-		return owner;
-	return get_role_oid(dataset->owner, true);
+	if (OidIsValid(relid))
+		(void) relation_identity(relid, &owner, &schema, &relname);
+	if (dataset->bound && binding_is_local(&dataset->binding))
+		return relid == dataset->binding.relid ? owner : dataset->binding.owner;
+	recorded = get_role_oid(dataset->owner, true);
+	return OidIsValid(relid) && owner != recorded ? InvalidOid : recorded;
 }
 
 /* Takes over the relation's present names, so that a dump carries them. */

@@ -179,10 +179,12 @@ worker_describe(BackgroundWorker *worker, const char *function, const char *name
 
 /*
  * Starts the worker, trying again while all slots are taken: other people's
- * charges free theirs within milliseconds.
+ * charges free theirs within milliseconds.  The dataset's lock is let go
+ * between attempts: whoever keeps the slots busy with queries of their own must
+ * not keep the owner from dp_revoke.
  */
 static BackgroundWorkerHandle *
-worker_start(dsm_segment *dsm, TimestampTz deadline)
+worker_start(dsm_segment *dsm, int32 dataset, TimestampTz deadline)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
@@ -199,7 +201,9 @@ worker_start(dsm_segment *dsm, TimestampTz deadline)
 		if (left <= 0)
 			charge_failed("There was no free background worker within dpngram.charge_timeout.",
 						  "Raise max_worker_processes.");
+		dataset_unlock(dataset);
 		pause_for(Min(pause, left));
+		lock_until(dataset, deadline);
 		pause = Min(pause * 2, BACKOFF_LAST);
 	}
 	return handle;
@@ -291,7 +295,7 @@ ledger_charge(const LedgerAccess *access, const LedgerRequest *request)
 
 	dsm = segment_create(access, request, deadline);
 	segment = dsm_segment_address(dsm);
-	handle = worker_start(dsm, deadline);
+	handle = worker_start(dsm, access->dataset_id, deadline);
 	if (worker_wait(segment, handle, deadline) != CHARGE_COMMITTED)
 		report_refusal(segment);
 	receipt.release_id = segment->release_id;

@@ -41,15 +41,22 @@
 
 const char *const lane_names[LANES] = {"mu2", "eps_pure", "delta_add"};
 
+/* From here on every double is an integer, and shifting it could overflow. */
+#define ON_GRID_FROM 0x1p52
+
 static double
 grid_down(double x)
 {
+	if (x >= ON_GRID_FROM)
+		return x;
 	return ldexp(floor(ldexp(x, LANE_QUANTUM_BITS)), -LANE_QUANTUM_BITS);
 }
 
 static double
 grid_up(double x)
 {
+	if (x >= ON_GRID_FROM)
+		return x;
 	return ldexp(ceil(ldexp(x, LANE_QUANTUM_BITS)), -LANE_QUANTUM_BITS);
 }
 

@@ -252,7 +252,7 @@ spent_before(const Catalog *cat, Oid relid, LaneAmounts *spent, int32 *from)
 					  "LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
 					  "WHERE d.ended IS NOT NULL AND (b.relid = $1 OR "
 					  "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
-					  "ORDER BY d.ended DESC, d.id DESC LIMIT 1",
+					  "ORDER BY d.id DESC LIMIT 1",
 					  &args) == 0)
 		return;
 	*from = row_int4(0, 1);

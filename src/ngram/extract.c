@@ -38,19 +38,24 @@ user_weight(Size s)
 	return dp_lattice_weight(s);
 }
 
+/* The n-grams of a user are to be added to the list. */
+void
+extract_begin_user(const Extraction *extraction, int step, ItemList *items, uint64 user_hash)
+{
+	item_list_begin_user(items, extraction->plan->step[step].bound,
+						 dp_mix64(extraction->noise->sampling_key ^ step, user_hash));
+}
+
 /* Add one user's bounded, normalised n-grams to the step's histogram. */
 void
-extract_contribute(Extraction *extraction, int step, ItemList *items, uint64 user_hash,
-				   Histogram *histogram)
+extract_contribute(ItemList *items, Histogram *histogram)
 {
-	const NgramStep *parameters = &extraction->plan->step[step];
-	uint64 user_key = dp_mix64(extraction->noise->sampling_key ^ step, user_hash);
 	int64 weight;
 
 	if (items->n == 0)
 		return;
 	item_list_distinct(items);
-	item_list_bound(items, parameters->bound, user_key);
+	item_list_bound(items, items->bound, items->user_key);
 	weight = user_weight(items->n);
 	for (Size i = 0; i < items->n; i++)
 		histogram_add(histogram, items->item[i], weight);

@@ -53,7 +53,8 @@ extern GramSet *extract_words(Extraction *extraction, uint32 **word_ids);
 extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
 
 /* what both do to one user's n-grams */
-extern void extract_contribute(Extraction *extraction, int step, ItemList *items,
-							   uint64 user_hash, Histogram *histogram);
+extern void extract_begin_user(const Extraction *extraction, int step, ItemList *items,
+							   uint64 user_hash);
+extern void extract_contribute(ItemList *items, Histogram *histogram);
 
 #endif /* DPNGRAM_EXTRACT_H */

@@ -11,6 +11,11 @@
  * the same in whatever order the rows were read; and where equal hashes stand
  * across the bound, none of them is kept, since nothing but their order, which
  * other users' rows may change, could choose between them.
+ *
+ * What is not among the smallest hashes of a part is not among those of the
+ * whole.  So a list that has grown long is bounded before it grows further, and
+ * from then on only smaller hashes are let in: a user with millions of n-grams
+ * takes no more memory than the bound asks for.
  */
 #include "postgres.h"
 
@@ -29,6 +34,9 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* Shorter lists are not worth the trouble. */
+#define COMPACT_FROM ((Size) 1 << 16)
+
 void
 item_list_init(ItemList *list)
 {
@@ -37,11 +45,28 @@ item_list_init(ItemList *list)
 	list->item = palloc(list->capacity * sizeof(ItemKey));
 }
 
+/* A new user's items are to follow, of which "bound" will count. */
+void
+item_list_begin_user(ItemList *list, Size bound, uint64 user_key)
+{
+	list->n = 0;
+	list->bound = bound;
+	list->user_key = user_key;
+}
+
+/* Room for n items; bounds those that there are, where they are many. */
 void
 item_list_reserve(ItemList *list, Size n)
 {
 	if (n <= list->capacity)
 		return;
+	if (list->bound > 0 && list->n >= Max(COMPACT_FROM, 4 * list->bound))
+	{
+		CHECK_FOR_INTERRUPTS();
+		item_list_distinct(list);
+		item_list_bound(list, list->bound, list->user_key);
+		return;
+	}
 	while (list->capacity < n)
 		list->capacity *= 2;
 	list->item = repalloc_huge(list->item, list->capacity * sizeof(ItemKey));

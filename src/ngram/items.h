@@ -24,6 +24,10 @@ typedef struct ItemList
 	Size n;
 	Size capacity;
 
+	/* of the present user; bound 0: the list may grow without end */
+	Size bound;
+	uint64 user_key;
+
 	/* work space: a hash table of item numbers, and the items' keyed hashes */
 	uint32 *seen;
 	Size seen_capacity;
@@ -36,6 +40,7 @@ extern void item_list_free(ItemList *list);
 extern void item_list_reserve(ItemList *list, Size n);
 extern void item_list_distinct(ItemList *list);
 extern void item_list_bound(ItemList *list, Size bound, uint64 user_key);
+extern void item_list_begin_user(ItemList *list, Size bound, uint64 user_key);
 
 static inline void
 item_list_add(ItemList *list, uint64 key, uint64 content)

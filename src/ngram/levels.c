@@ -154,6 +154,7 @@ level_count(Levels *levels)
 		drop_dead(levels, &user);
 		if (user.n == 0)
 			continue;
+		extract_begin_user(extraction, levels->k, &items, user.hash);
 		for (uint32 p = 0; p < user.n; p++)
 		{
 			uint64 key = pair_key(levels, &user, p, levels->k);
@@ -162,7 +163,7 @@ level_count(Levels *levels)
 			if (key != 0)
 				item_list_add(&items, item.key, item.content);
 		}
-		extract_contribute(extraction, levels->k, &items, user.hash, histogram);
+		extract_contribute(&items, histogram);
 		corpus_scan_keep(&scan, &user);
 	}
 	corpus_scan_end(&scan);

@@ -14,7 +14,9 @@
  *	 whatever the analyst can bend must be straightened first: the search_path
  *	 (an unqualified function in the owner's view would else be the analyst's),
  *	 and the other settings in read_settings[].  The operation is
- *	 security-restricted, as REFRESH MATERIALIZED VIEW is.
+ *	 security-restricted, as REFRESH MATERIALIZED VIEW is.  In a trigger that a
+ *	 foreign key's cascade has fired, FORCE ROW LEVEL SECURITY would be off; it
+ *	 is put back on.
  * - The analyst from the owner: the same restriction.
  * - The users.  All rows of one user must arrive together, else the bound on a
  *	 user's contribution holds for each part and not for the user.  The query
@@ -424,7 +426,8 @@ read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
 	int nest_level;
 
 	GetUserIdAndSecContext(&saved_user, &saved_context);
-	SetUserIdAndSecContext(spec->owner, saved_context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(spec->owner, (saved_context & ~SECURITY_NOFORCE_RLS) |
+											SECURITY_RESTRICTED_OPERATION);
 	nest_level = NewGUCNestLevel();
 	for (int i = 0; i < (int) lengthof(read_settings); i++)
 		(void) set_config_option(read_settings[i].name, read_settings[i].value,

@@ -94,6 +94,7 @@ walk_next(GramWalk *walk)
 		{
 			if (++walk->start >= user->n)
 				return false;
+			CHECK_FOR_INTERRUPTS();
 			walk->length = 0;
 			walk->words = 0;
 			walk->key = (ItemKey){0, 0};
@@ -201,9 +202,10 @@ count(Extraction *extraction, int step, const Fingerprints *fingerprints)
 	while (corpus_scan_next(&scan, &user))
 	{
 		walk_user(&walk, &user);
+		extract_begin_user(extraction, step, &items, user.hash);
 		while (walk_next(&walk))
 			item_list_add(&items, walk.key.key, walk.key.content);
-		extract_contribute(extraction, step, &items, user.hash, histogram);
+		extract_contribute(&items, histogram);
 	}
 	corpus_scan_end(&scan);
 	item_list_free(&items);

@@ -272,13 +272,14 @@ contribute(Contribution *contribution, Size s, int copies, uint64 user)
 {
 	Histogram *histogram = histogram_create(SIZE_MAX / 4);
 
+	extract_begin_user(&contribution->extraction, 1, &contribution->items, user);
 	for (int copy = 0; copy < copies; copy++)
 		for (Size i = 1; i <= s; i++)
 			item_list_add(&contribution->items, i, dp_mix64(i, 7));
 	contribution->squares = 0;
 	contribution->found = 0;
 	contribution->uneven = false;
-	extract_contribute(&contribution->extraction, 1, &contribution->items, user, histogram);
+	extract_contribute(&contribution->items, histogram);
 	histogram_consume(histogram, note_weight, contribution);
 }
 
