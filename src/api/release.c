@@ -6,12 +6,13 @@
  * Before the charge everything that the caller wrote is checked, so that a
  * mistake costs nothing.  After it nothing is refunded, and whatever goes
  * wrong while the relation is read becomes one fixed error: the original
- * message could carry a value of the data.  Cancel and shutdown pass as they
- * are, but for their context.  During the run nothing is sent to the client: functions of a view may
- * RAISE what they like (INFO passes any client_min_messages), and settings that
- * any user may change (trace_sort, debug_print_plan) would report counts of
- * the data.  Buffer counters are put back afterwards, so that EXPLAIN (ANALYZE,
- * BUFFERS) shows nothing of the read.
+ * message could carry a value of the data.  Cancel and shutdown pass,
+ * without their context, which could, too.  During the run nothing is sent to
+ * the client: functions of a view may RAISE what they like (INFO passes any
+ * client_min_messages), and settings that any user may change (trace_sort,
+ * debug_print_plan) would report counts of the data.  Buffer and WAL counters are
+ * put back afterwards, so that EXPLAIN (ANALYZE, BUFFERS, WAL) shows nothing of
+ * the read.
  */
 #include "postgres.h"
 

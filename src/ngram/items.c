@@ -52,6 +52,7 @@ item_list_begin_user(ItemList *list, Size bound, uint64 user_key)
 	list->n = 0;
 	list->bound = bound;
 	list->user_key = user_key;
+	list->limited = false;
 }
 
 /* Room for n items; bounds those that there are, where they are many. */
@@ -60,9 +61,8 @@ item_list_reserve(ItemList *list, Size n)
 {
 	if (n <= list->capacity)
 		return;
-	if (list->bound > 0 && list->n >= Max(COMPACT_FROM, 4 * list->bound))
+	if (list->bound > 0 && list->n >= Max(COMPACT_FROM, 2 * list->bound))
 	{
-		CHECK_FOR_INTERRUPTS();
 		item_list_distinct(list);
 		item_list_bound(list, list->bound, list->user_key);
 		return;
@@ -98,11 +98,14 @@ clear_seen(ItemList *list, int bits)
 	memset(list->seen, 0, slots * sizeof(uint32));
 }
 
+/* From here on memory counts more than a few steps in the hash table. */
+#define LONG_LIST ((Size) 1 << 20)
+
 /* Drop duplicates: a user counts once for each n-gram. */
 void
 item_list_distinct(ItemList *list)
 {
-	int bits = pg_leftmost_one_pos64(Max(list->n, 4)) + 2;
+	int bits = pg_leftmost_one_pos64(Max(list->n, 4)) + (list->n < LONG_LIST ? 2 : 1);
 	Size mask = ((Size) 1 << bits) - 1;
 	Size kept = 0;
 
@@ -112,6 +115,7 @@ item_list_distinct(ItemList *list)
 		ItemKey item = list->item[i];
 		Size slot = item.content & mask;
 
+		CHECK_FOR_INTERRUPTS();
 		while (list->seen[slot] != 0 && (list->item[list->seen[slot] - 1].key != item.key ||
 										 list->item[list->seen[slot] - 1].content != item.content))
 			slot = (slot + 1) & mask;
@@ -143,7 +147,8 @@ item_list_bound(ItemList *list, Size bound, uint64 user_key)
 	for (Size i = 0; i < list->n; i++)
 		list->hash[i] = dp_mix64(user_key, list->item[i].content);
 	sort_hashes(list->hash, list->n);
-	limit = list->hash[bound]; /* the first that is too many */
+	list->limited = true;
+	list->limit = limit = list->hash[bound]; /* the first that is too many */
 	for (Size i = 0; i < list->n; i++)
 		if (dp_mix64(user_key, list->item[i].content) < limit)
 			list->item[kept++] = list->item[i];

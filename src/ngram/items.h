@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "common/dp_random.h"
+
 /*
  * An n-gram's identity.  "content" depends on nothing but the n-gram itself
  * and what is already public, never on another user's data: it orders the
@@ -27,6 +29,8 @@ typedef struct ItemList
 	/* of the present user; bound 0: the list may grow without end */
 	Size bound;
 	uint64 user_key;
+	bool limited; /* only keyed hashes below the limit can still count */
+	uint64 limit;
 
 	/* work space: a hash table of item numbers, and the items' keyed hashes */
 	uint32 *seen;
@@ -45,6 +49,8 @@ extern void item_list_begin_user(ItemList *list, Size bound, uint64 user_key);
 static inline void
 item_list_add(ItemList *list, uint64 key, uint64 content)
 {
+	if (unlikely(list->limited) && dp_mix64(list->user_key, content) >= list->limit)
+		return;
 	if (unlikely(list->n == list->capacity))
 		item_list_reserve(list, list->n + 1);
 	list->item[list->n].key = key;
