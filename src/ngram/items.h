@@ -49,10 +49,10 @@ extern void item_list_begin_user(ItemList *list, Size bound, uint64 user_key);
 static inline void
 item_list_add(ItemList *list, uint64 key, uint64 content)
 {
-	if (unlikely(list->limited) && dp_mix64(list->user_key, content) >= list->limit)
-		return;
 	if (unlikely(list->n == list->capacity))
 		item_list_reserve(list, list->n + 1);
+	if (unlikely(list->limited) && dp_mix64(list->user_key, content) >= list->limit)
+		return;
 	list->item[list->n].key = key;
 	list->item[list->n++].content = content;
 }

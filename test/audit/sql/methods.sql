@@ -28,6 +28,25 @@ SELECT tap(count(*) > 20 AND bool_and(weights = ARRAY[unit_weight(kept)] AND kep
            'each with the weight floor(2^20 / sqrt(kept)), at all levels')
 FROM bounded;
 
+-- A list so long that it is bounded while it grows: the same words, forwards and backwards.
+CREATE TABLE long_lists (run int, ngram text, weight bigint);
+CREATE FUNCTION run_long() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 0 .. 1 LOOP
+        TRUNCATE corpus;
+        INSERT INTO corpus
+        SELECT 'only', string_agg(w::text, ' ' ORDER BY CASE WHEN i = 0 THEN w ELSE -w END)
+        FROM generate_series(1, 300000) w, generate_series(1, 2);
+        PERFORM run('dpne', 'both', 1, 7, 1e-6, 0, 1 << 24, 11);
+        INSERT INTO long_lists SELECT i, ngram, weight FROM trace WHERE kind = 'histogram';
+    END LOOP;
+END
+$$;
+SELECT run_long();
+SELECT tap(count(*) = 14 AND count(DISTINCT ngram) = 7 AND bool_and(weight = unit_weight(7)),
+           'of 300,000 words of one user the same 7 count, in whatever order they come')
+FROM long_lists;
+
 -- Many users: the sum of all weights tells whether each was bounded by itself.
 SELECT random_corpus(80, 3, 12, 9);
 CREATE FUNCTION bounded_total(k int, bound bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
