@@ -21,7 +21,7 @@ kept_of(ItemList *items, const uint64 *key, const uint64 *content, uint64 user_k
 {
 	uint64 kept = 0;
 
-	items->n = 0;
+	item_list_begin_user(items, ORDER_BOUND, user_key);
 	for (int i = 0; i < ORDER_ITEMS; i++)
 		item_list_add(items, key[i], content[i]);
 	item_list_distinct(items);
