@@ -82,6 +82,13 @@ DISCARD TEMP;
 SELECT ngram FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3, max_length => 1);
 SELECT count(*) FROM atk_ana.loot;
 
+-- statistics, which any role may read, say nothing of the read
+BEGIN;
+SELECT count(*) FROM dp_ngrams('atk.plain', 'who', 'what', 4, 1e-3, max_length => 1);
+SELECT count(*) FROM pg_stat_xact_all_tables
+WHERE schemaname = 'atk' AND seq_scan + seq_tup_read + coalesce(idx_tup_fetch, 0) > 0;
+COMMIT;
+
 -- the ledger is no place to store things
 SELECT * FROM dp_ngrams('atk.plain', 'who', 'what', 1, 1e-6, tokenizer => 'config:' || repeat(' ', 100000) || 'english');
 RESET ROLE;

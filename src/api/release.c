@@ -22,6 +22,7 @@
 #include "nodes/pg_list.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -104,6 +105,25 @@ charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const 
 	return ledger_charge(access, &request);
 }
 
+/*
+ * From here on the session's statistics say nothing of the run, which any role
+ * may read: how many rows of which table it met (pg_stat_xact_all_tables), how
+ * often it called which function, what it wrote to temporary files
+ * (pg_stat_database), how many rows its query had (pg_stat_statements).
+ */
+static int
+statistics_off(void)
+{
+	static const char *const settings[][2] = {
+		{"track_counts", "off"}, {"track_functions", "none"}, {"compute_query_id", "off"}};
+	int nestlevel = NewGUCNestLevel();
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	return nestlevel;
+}
+
 /* Read and extract, in memory of its own. */
 static int
 run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text_attnum,
@@ -116,6 +136,7 @@ run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text
 		.text_attnum = text_attnum,
 		.tokenizer = tokenizer,
 		.max_tokens = arguments->max_tokens};
+	int nestlevel;
 	Noise noise;
 	Extraction extraction = {
 		.plan = plan,
@@ -124,11 +145,13 @@ run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text
 		.noise = &noise,
 		.memory_limit = extract_memory_limit()};
 
+	nestlevel = statistics_off();
 	read_corpus(&spec, extraction.vocabulary, extraction.corpus);
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
 	extract_ngrams(&extraction, released);
 	noise_clear(&noise);
 	corpus_free(extraction.corpus);
+	AtEOXact_GUC(false, nestlevel);
 	return extraction.steps_done;
 }
 
