@@ -91,5 +91,34 @@ SELECT bad.call($$'bad.t', 'u', 'body', 10, 1e-5$$);
 SELECT bad.call($$'bad.t', 'u', 'body', 10, 1e-5$$) LIKE 'NG001%' AS refused;
 
 SELECT dp_unprotect('bad.t');
+
+-- one call for the whole budget of a fresh dataset fits, whatever its shares and the call's own
+CREATE TABLE bad.fresh (u int, body text);
+CREATE PROCEDURE bad.whole_budget() LANGUAGE plpgsql AS $$
+DECLARE
+	b record; answer text; refused int := 0; calls int := 0;
+BEGIN
+	FOR b IN SELECT * FROM (VALUES (0.1, 1e-9), (4, 1e-6), (50, 0.1)) budget (epsilon, delta),
+		unnest('{1e-5,0.001,0.5}'::float8[]) pure_share, unnest('{0.01,0.25,0.9}'::float8[]) delta_share,
+		(VALUES ($o$threshold_share => 0.5$o$), ($o$max_contributions => 20000$o$),
+			($o$method => 'dpsu-all', max_length => 32, noise_ratio => 2$o$)) call (options)
+	LOOP
+		PERFORM dp_protect('bad.fresh', 'u', b.epsilon, b.delta, pure_share => b.pure_share,
+			delta_share => b.delta_share, options => '{"carry_forward": false}');
+		COMMIT;
+		answer := bad.call(format($o$'bad.fresh', 'u', 'body', %s, %s, %s$o$, b.epsilon, b.delta, b.options));
+		IF answer <> 'answered' THEN
+			RAISE WARNING '%: %', b, answer;
+			refused := refused + 1;
+		END IF;
+		calls := calls + 1;
+		PERFORM dp_unprotect('bad.fresh');
+		COMMIT;
+	END LOOP;
+	RAISE WARNING '% calls, % refused', calls, refused;
+END $$;
+SET client_min_messages = warning;
+CALL bad.whole_budget();
+SET client_min_messages = error;
 DROP SCHEMA bad CASCADE;
 DROP ROLE regress_bad_stranger;

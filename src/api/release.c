@@ -68,9 +68,9 @@ static int
 make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPlan *plans)
 {
 	double epsilon = arguments->query.epsilon;
-	NgramSplit split[2] = {
-		{arguments->threshold_share, 0},
-		{SHARE_OF_DATASET(access->delta_share), access->pure_share * epsilon}};
+	double pure = access->pure_share * epsilon;
+	NgramSplit split[2] = {{arguments->threshold_share, 0, 0},
+						   {SHARE_OF_DATASET(access->delta_share), pure, SHARE_OF_DATASET(pure)}};
 	int n = 0;
 
 	for (int i = 0; i < 2; i++)
@@ -79,8 +79,9 @@ make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPla
 		else if (i == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("epsilon or delta is too small for this query"),
-					 errhint("Ask for more, or lower max_length or max_contributions.")));
+					 errmsg("no noise can be found for this epsilon and delta"),
+					 errhint("They may be too small for max_length and max_contributions, or too "
+							 "large for any noise.")));
 	return n;
 }
 

@@ -119,19 +119,48 @@ tail(const NgramPlan *plan)
 	return sum * ROUND_UP;
 }
 
-/* The largest mu with exp(r) dG(epsilon - r, mu) <= delta_g, r = max(slack, reserve). */
-static DpStatus
-solve_mu(const NgramPlan *plan, double reserve, double delta_g, double *mu)
+/* The largest mu up to "mu" whose slack stays within the limit, to a part in 2^50; 0 if none. */
+static double
+mu_within(const NgramPlan *plan, double mu, double limit)
 {
-	double at_most;
-	DpStatus status = dp_gaussian_mu(plan->query.epsilon, delta_g, &at_most);
+	double low = 0;
+
+	if (slack(plan, mu) <= limit)
+		return mu;
+	for (int i = 0; i < 50; i++)
+	{
+		double middle = low + (mu - low) / 2;
+
+		if (slack(plan, middle) <= limit)
+			low = middle;
+		else
+			mu = middle;
+	}
+	return low;
+}
+
+/*
+ * The largest mu with exp(r) dG(epsilon - r, mu) <= delta_g, where r is the
+ * larger of slack and reserve; with a limit, r stays within it.
+ */
+static DpStatus
+solve_mu(const NgramPlan *plan, NgramSplit split, double delta_g, double *mu)
+{
+	double r;
+	DpStatus status = dp_gaussian_mu(plan->query.epsilon, delta_g, mu);
 
 	if (status != DP_OK)
 		return status;
-	reserve = Max(reserve, slack(plan, at_most));
-	if (reserve >= plan->query.epsilon)
+	r = Max(split.pure_reserve, slack(plan, *mu));
+	if (split.pure_limit > 0)
+		r = Min(r, split.pure_limit);
+	if (r >= plan->query.epsilon)
 		return DP_ERR_RANGE;
-	return dp_gaussian_mu(plan->query.epsilon - reserve, delta_g * exp(-reserve) / ROUND_UP, mu);
+	status = dp_gaussian_mu(plan->query.epsilon - r, delta_g * exp(-r) / ROUND_UP, mu);
+	if (status != DP_OK)
+		return status;
+	*mu = mu_within(plan, *mu, r);
+	return *mu > 0 ? DP_OK : DP_ERR_RANGE;
 }
 
 /*
@@ -222,7 +251,7 @@ ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
 	delta_t = delta_add - tail(plan);
 	if (!(delta_t > 0))
 		return DP_ERR_RANGE;
-	status = solve_mu(plan, split.pure_reserve, query->delta - delta_add, &mu);
+	status = solve_mu(plan, split, query->delta - delta_add, &mu);
 	if (status == DP_OK)
 		status = set_sigmas(plan, mu);
 	if (status == DP_OK)

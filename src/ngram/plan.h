@@ -44,6 +44,7 @@ typedef struct NgramSplit
 {
 	double threshold_share; /* of delta, for the thresholds of set unions */
 	double pure_reserve;	/* of epsilon, at least; the lattice's slack if that is more */
+	double pure_limit;		/* of epsilon, at most: more noise if the slack needs more; 0: none */
 } NgramSplit;
 
 /*

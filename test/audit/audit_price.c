@@ -149,7 +149,7 @@ judge_query(PriceAudit *audit, const NgramQuery *query, double share)
 	NgramPlan plan;
 
 	CHECK_FOR_INTERRUPTS();
-	if (ngram_plan(query, (NgramSplit){share, 0}, &plan) != DP_OK)
+	if (ngram_plan(query, (NgramSplit){share, 0, 0}, &plan) != DP_OK)
 		elog(ERROR, "no plan for epsilon %g, delta %g", query->epsilon, query->delta);
 	audit->plans++;
 	judge_promise(audit, &plan);
