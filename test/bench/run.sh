@@ -126,6 +126,8 @@ SQL
         printf '%-58s %s\n' "seed 7, ${settings%%;*}" "$result"
         [ "$result" = "$reference" ] || { echo "NOT THE SAME ROWS"; status=1; }
     done
+    sql --tuples-only -c "SELECT count(*) FROM (SELECT FROM git_commits LIMIT 300000) s" \
+        -c "SELECT 'such a scan begins at row ' || ctid::text FROM git_commits LIMIT 1" | tail -n 2
     sql --tuples-only -c "SELECT 'table ' || pg_size_pretty(pg_relation_size('git_commits')) ||
         ', shared_buffers ' || current_setting('shared_buffers')"
 }
