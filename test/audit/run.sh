@@ -22,7 +22,9 @@ else
 fi
 settings+=(-v seed="${SEED:-0.$RANDOM}")
 
-if ! output=$("${MAKE:-make}" -f Makefile all PG_CONFIG="$PG_CONFIG" 2>&1); then
+# from scratch: what lies here may have been built for another server
+if ! output=$("${MAKE:-make}" -f Makefile PG_CONFIG="$PG_CONFIG" clean 2>&1 &&
+    "${MAKE:-make}" -f Makefile -j2 PG_CONFIG="$PG_CONFIG" all 2>&1); then
     printf '%s\n' "$output"
     echo "Bail out! the audit library does not build"
     exit 1
