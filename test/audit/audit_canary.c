@@ -241,7 +241,7 @@ AUDIT_FUNCTION(audit_call)
 	Rejection found;
 
 	verdicts_begin(fcinfo);
-	if (ngram_plan(&query, (NgramSplit){0.1, 0}, &plan) != DP_OK)
+	if (ngram_plan(&query, (NgramSplit){.threshold_share = 0.1}, &plan) != DP_OK)
 		elog(ERROR, "no plan");
 	for (int i = 0; i < 2; i++)
 		sample[i] = palloc_extended(runs * world->words * sizeof(double), MCXT_ALLOC_HUGE);
@@ -415,7 +415,7 @@ AUDIT_FUNCTION(audit_novel)
 	query.length = query.max_length;
 	for (int k = 1; k <= query.max_length; k++)
 		query.bound[k] = bound;
-	if (ngram_plan(&query, (NgramSplit){0.5, 0}, &plan) != DP_OK)
+	if (ngram_plan(&query, (NgramSplit){.threshold_share = 0.5}, &plan) != DP_OK)
 		elog(ERROR, "no plan");
 	released = count_novel(&plan, PG_GETARG_INT32(4), PG_GETARG_INT32(3), PG_GETARG_INT64(5));
 	low = proportion_low(trials, released, AUDIT_P);
