@@ -27,11 +27,14 @@ typedef struct PriceAudit
 	int64 wrong_sigma;		/* a sigma drawn with that isn't the step's */
 	int64 broken_promise;	/* price above (epsilon, delta) */
 	int64 low_threshold;	/* threshold that delta_add doesn't pay for */
+	int64 limited;			/* plans under a limit */
+	int64 above_limit;		/* pure lane above its limit */
 	int64 low_slack;		/* pure lane below what the lattice costs */
 	double worst_debit;		/* largest sum / mu2 */
 	double worst_promise;	/* largest delta of the price / delta */
 	double least_promise;	/* and smallest */
 	double worst_threshold; /* largest probability of a novel n-gram / delta_add */
+	double worst_limit;		/* largest pure lane / its limit */
 	double worst_slack;		/* largest cost of the lattice / pure lane */
 } PriceAudit;
 
@@ -102,7 +105,6 @@ judge_promise(PriceAudit *audit, const NgramPlan *plan)
 	}
 	audit->broken_promise += !(promise <= 1);
 	audit->worst_promise = Max(audit->worst_promise, promise);
-	audit->least_promise = Min(audit->least_promise, promise);
 	audit->low_threshold += !(novel <= plan->delta_add);
 	audit->low_slack += !(slack <= plan->eps_pure);
 	audit->worst_slack = Max(audit->worst_slack, slack / plan->eps_pure);
@@ -143,18 +145,34 @@ judge_sigmas(PriceAudit *audit, const NgramPlan *plan)
 	audit->worst_debit = Max(audit->worst_debit, (double) (sum / plan->mu2));
 }
 
+/*
+ * One query, and once more where the pure lane may take only half of what that
+ * cost, so that noise has to be added for it.  (With much noise the cost is
+ * mostly the part that no noise lowers; then there must be no plan.)
+ */
 static void
 judge_query(PriceAudit *audit, const NgramQuery *query, double share)
 {
+	NgramSplit split = {.threshold_share = share};
 	NgramPlan plan;
 
 	CHECK_FOR_INTERRUPTS();
-	if (ngram_plan(query, (NgramSplit){share, 0, 0}, &plan) != DP_OK)
+	if (ngram_plan(query, split, &plan) != DP_OK)
 		elog(ERROR, "no plan for epsilon %g, delta %g", query->epsilon, query->delta);
 	audit->plans++;
 	judge_promise(audit, &plan);
+	audit->least_promise = Min(audit->least_promise,
+							   price_delta(&plan, query->epsilon) / query->delta);
 	run_plan(audit, &plan);
 	judge_sigmas(audit, &plan);
+
+	split.pure_limit = plan.eps_pure / 2;
+	if (ngram_plan(query, split, &plan) != DP_OK)
+		return;
+	audit->limited++;
+	judge_promise(audit, &plan);
+	audit->above_limit += !(plan.eps_pure <= split.pure_limit);
+	audit->worst_limit = Max(audit->worst_limit, plan.eps_pure / split.pure_limit);
 }
 
 /* Every method, and many values of everything that makes the price. */
@@ -217,6 +235,9 @@ AUDIT_FUNCTION(audit_price)
 			audit.worst_promise, 1, audit.plans);
 	verdict(fcinfo, "and waste next to nothing of it", audit.least_promise > 0.999,
 			audit.least_promise, 0.999, audit.plans);
+	verdict(fcinfo, "the pure lane stays below a limit that binds",
+			audit.limited >= audit.plans / 3 && audit.above_limit == 0, audit.worst_limit, 1,
+			audit.limited);
 	verdict(fcinfo, "the pure lane pays for the lattice", audit.low_slack == 0, audit.worst_slack,
 			1, audit.plans);
 	verdict(fcinfo, "thresholds keep what the delta lane pays for", audit.low_threshold == 0,
