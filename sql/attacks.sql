@@ -1,4 +1,5 @@
 -- What an attacker tried: a secret, and a row that a policy hides, must never show
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dpngram;
 SET client_min_messages = warning;
 CREATE ROLE regress_atk_owner;

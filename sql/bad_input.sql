@@ -1,4 +1,5 @@
 -- Bad input: a clear error for each, and nothing charged
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dpngram;
 SET client_min_messages = error;
 \set VERBOSITY default

@@ -1,4 +1,5 @@
 -- dp_ngrams and dp_set_union: methods, parameters and the shape of the answer
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dpngram;
 SET client_min_messages = warning;
 CREATE ROLE regress_ng_owner;

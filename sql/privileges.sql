@@ -1,4 +1,5 @@
 -- What an analyst can't do
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dpngram;
 SET client_min_messages = warning;
 CREATE ROLE regress_priv_owner;

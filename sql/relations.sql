@@ -1,4 +1,5 @@
 -- Every kind of relation, odd names, row security, edge cases of the data
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dpngram;
 CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 SET client_min_messages = error;
