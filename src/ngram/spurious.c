@@ -69,6 +69,8 @@ count_outside(const Support *support)
 {
 	uint64 outside = support->candidates->total - support->n;
 
+	if (support->n > support->candidates->total)
+		elog(ERROR, "the support is larger than the set of candidates");
 	if (DP_SABOTAGED(SABOTAGE_UNDERCOUNT))
 		return 0;
 	return DP_SABOTAGED(SABOTAGE_PARTIAL) ? outside / 2 : outside;
