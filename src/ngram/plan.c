@@ -4,11 +4,10 @@
  *
  * A call is a composition of Gaussian steps, one a histogram, of l2
  * sensitivity 1 each, so it is mu-GDP with mu^2 = sum of 1/sigma_k^2
- * (DPNE, Proposition 2.3).  The set unions among them (step 1 of dpne, every step
- * of the dpsu methods) add the probability delta_t that an n-gram of one user alone
- * passes a threshold, and drawing the noise on the integer lattice adds a pure
- * epsilon slack
- * (doc/privacy.md, "The lattice").  Hence
+ * (DPNE, Proposition 2.3).  The set unions among them (step 1 of dpne, every
+ * step of the dpsu methods) add the probability delta_t that an n-gram of one
+ * user alone passes a threshold, and drawing the noise on the integer lattice
+ * adds a pure epsilon slack (doc/privacy.md, "The lattice").  Hence
  *
  *		delta(epsilon) <= exp(slack) dG(epsilon - slack, mu) + delta_t + tail,
  *

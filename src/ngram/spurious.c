@@ -14,9 +14,9 @@
  *
  * p is that of the discrete Gaussian that real rows get, P(X > threshold), and
  * a released weight is X given X > threshold: a spurious row has exactly the
- * law of a real row of weight 0, on the same lattice.  (Other designs
- * round a conditioned normal instead; the two laws differ by less
- * than the slack that the plan debits, see doc/privacy.md.)
+ * law of a real row of weight 0, on the same lattice.  (Other designs round a
+ * conditioned normal instead; the two laws differ by less than the slack that
+ * the plan debits, see doc/privacy.md.)
  */
 #include "postgres.h"
 
