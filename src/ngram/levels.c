@@ -168,6 +168,8 @@ level_count(Levels *levels)
 	}
 	corpus_scan_end(&scan);
 	item_list_free(&items);
+	if (levels->k == 2)
+		pfree(levels->word_numbers);
 	return histogram;
 }
 
