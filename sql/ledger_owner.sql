@@ -235,13 +235,21 @@ RESET session_replication_role;
 SELECT dpngram.append_only();
 RESET search_path;
 
--- every object has a comment
+-- every object has a comment, sequences and triggers too, and every column that PUBLIC can read
 SELECT pg_describe_object(d.classid, d.objid, 0) AS uncommented
   FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
- WHERE e.extname = 'dpngram' AND d.deptype = 'e'
-	AND (d.classid <> 'pg_class'::regclass OR (SELECT relkind IN ('r', 'v') FROM pg_class WHERE oid = d.objid))
-	AND d.classid <> 'pg_type'::regclass
+ WHERE e.extname = 'dpngram' AND d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
 	AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+UNION ALL
+SELECT pg_describe_object('pg_trigger'::regclass, oid, 0)
+  FROM pg_trigger
+ WHERE tgrelid IN ('dpngram.release'::regclass, 'dpngram.release_end'::regclass) AND NOT tgisinternal
+	AND obj_description(oid, 'pg_trigger') IS NULL
+UNION ALL
+SELECT format('column %s of %s', attname, attrelid::regclass)
+  FROM pg_attribute
+ WHERE attrelid IN ('dpngram.budget'::regclass, 'dpngram.releases'::regclass)
+	AND col_description(attrelid, attnum) IS NULL
  ORDER BY 1;
 
 SELECT dp_unprotect('renamed');

@@ -119,6 +119,11 @@ CREATE TABLE dpngram.release_end (
 );
 COMMENT ON TABLE dpngram.release_end IS 'how a release ended, as far as that is known; rows are only ever added';
 
+COMMENT ON SEQUENCE dpngram.dataset_id_seq IS 'numbers of datasets, also of ended ones';
+COMMENT ON SEQUENCE dpngram.relation_id_seq IS 'numbers of the relations of datasets';
+COMMENT ON SEQUENCE dpngram.grantee_id_seq IS 'numbers of grants, also of revoked ones';
+COMMENT ON SEQUENCE dpngram.release_id_seq IS 'numbers of releases; a charge that failed leaves a gap';
+
 CREATE FUNCTION dpngram.append_only() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dpngram_append_only';
 REVOKE EXECUTE ON FUNCTION dpngram.append_only() FROM PUBLIC;
@@ -127,9 +132,11 @@ COMMENT ON FUNCTION dpngram.append_only() IS 'refuses UPDATE, DELETE and TRUNCAT
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON dpngram.release
 	FOR EACH STATEMENT EXECUTE FUNCTION dpngram.append_only();
 ALTER TABLE dpngram.release ENABLE ALWAYS TRIGGER append_only;
+COMMENT ON TRIGGER append_only ON dpngram.release IS 'releases are never changed';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON dpngram.release_end
 	FOR EACH STATEMENT EXECUTE FUNCTION dpngram.append_only();
 ALTER TABLE dpngram.release_end ENABLE ALWAYS TRIGGER append_only;
+COMMENT ON TRIGGER append_only ON dpngram.release_end IS 'the end of a release is never changed';
 
 SELECT pg_catalog.pg_extension_config_dump('dpngram.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.dataset_id_seq', '');
@@ -224,6 +231,22 @@ CROSS JOIN LATERAL (
 WHERE d.ended IS NULL;
 COMMENT ON VIEW dpngram.budget IS
 	'budgets the reader owns or may spend; a row with a grantee is that role''s own cap within the dataset''s';
+COMMENT ON COLUMN dpngram.budget.dataset IS 'the name by which the owner''s functions know the budget';
+COMMENT ON COLUMN dpngram.budget.relation IS 'the protected relation, by its present name';
+COMMENT ON COLUMN dpngram.budget.grantee IS 'NULL: the dataset''s budget; else the role whose own cap the row tells';
+COMMENT ON COLUMN dpngram.budget.status IS 'active, or suspended until its owner calls dp_resume';
+COMMENT ON COLUMN dpngram.budget.epsilon IS 'the budget as it was given';
+COMMENT ON COLUMN dpngram.budget.delta IS 'the budget as it was given';
+COMMENT ON COLUMN dpngram.budget.accounting IS 'how releases add up; gdp: as Gaussian mechanisms';
+COMMENT ON COLUMN dpngram.budget.mu2_cap IS 'Gaussian lane: bound of the sum of mu squared';
+COMMENT ON COLUMN dpngram.budget.mu2_spent IS 'Gaussian lane: what releases have cost';
+COMMENT ON COLUMN dpngram.budget.mu2_remaining IS 'Gaussian lane: what is left';
+COMMENT ON COLUMN dpngram.budget.eps_pure_cap IS 'lane of pure epsilon: bound of its sum';
+COMMENT ON COLUMN dpngram.budget.eps_pure_spent IS 'lane of pure epsilon: what releases have cost';
+COMMENT ON COLUMN dpngram.budget.eps_pure_remaining IS 'lane of pure epsilon: what is left';
+COMMENT ON COLUMN dpngram.budget.delta_add_cap IS 'lane of additive delta: bound of its sum';
+COMMENT ON COLUMN dpngram.budget.delta_add_spent IS 'lane of additive delta: what releases have cost';
+COMMENT ON COLUMN dpngram.budget.delta_add_remaining IS 'lane of additive delta: what is left';
 COMMENT ON COLUMN dpngram.budget.spent_epsilon IS 'what was spent, as one epsilon at the budget''s delta';
 COMMENT ON COLUMN dpngram.budget.remaining_epsilon IS 'what the remaining lanes come to, as one epsilon at the budget''s delta';
 
@@ -257,6 +280,26 @@ WHERE s.owned OR (h.held AND EXISTS (SELECT FROM pg_roles c
 	WHERE c.rolname = r.caller_role AND pg_has_role(c.oid, 'USAGE')));
 COMMENT ON VIEW dpngram.releases IS
 	'releases and owners'' acts of the datasets the reader owns, and the reader''s own releases under its grants';
+COMMENT ON COLUMN dpngram.releases.id IS 'number of the release, which the server log names too';
+COMMENT ON COLUMN dpngram.releases.at IS 'when it was charged';
+COMMENT ON COLUMN dpngram.releases.dataset IS 'the budget that was debited';
+COMMENT ON COLUMN dpngram.releases.relation IS 'the relation that was read, by its name at the time';
+COMMENT ON COLUMN dpngram.releases.session_role IS 'session_user of the caller';
+COMMENT ON COLUMN dpngram.releases.caller_role IS 'current_user of the caller, who must have been granted the dataset';
+COMMENT ON COLUMN dpngram.releases.grantee IS 'the role whose grant was used; NULL: by right of ownership';
+COMMENT ON COLUMN dpngram.releases.mechanism IS 'the function that was called, an owner''s as well';
+COMMENT ON COLUMN dpngram.releases.parameters IS 'its arguments';
+COMMENT ON COLUMN dpngram.releases.epsilon IS 'as asked for; NULL for an owner''s act';
+COMMENT ON COLUMN dpngram.releases.delta IS 'as asked for; NULL for an owner''s act';
+COMMENT ON COLUMN dpngram.releases.mu2 IS 'price in the Gaussian lane';
+COMMENT ON COLUMN dpngram.releases.eps_pure IS 'price in the lane of pure epsilon';
+COMMENT ON COLUMN dpngram.releases.delta_add IS 'price in the lane of additive delta';
+COMMENT ON COLUMN dpngram.releases.seeded IS 'the noise was predictable (dpngram.test_seed)';
+COMMENT ON COLUMN dpngram.releases.status IS 'charged while no end is known, then done or failed; the price stands in any case';
+COMMENT ON COLUMN dpngram.releases.ended IS 'when it ended, as far as that is known';
+COMMENT ON COLUMN dpngram.releases.used IS 'what it made of its price, as far as that is known; never a refund';
+COMMENT ON COLUMN dpngram.releases.timeline IS 'timeline of the server at the charge: tells a restored ledger from its original';
+COMMENT ON COLUMN dpngram.releases.lsn IS 'position in the write-ahead log at the charge';
 
 GRANT USAGE ON SCHEMA dpngram TO PUBLIC;
 GRANT SELECT ON dpngram.budget, dpngram.releases TO PUBLIC;
