@@ -174,7 +174,9 @@ parse_options(Jsonb *options, double *share)
 		key = pnstrdup(value.val.string.val, value.val.string.len);
 		if (share == NULL || strcmp(key, "threshold_share") != 0)
 			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown option \"%s\"", key)));
+					(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown option \"%s\"", key),
+					 share != NULL ? errhint("The option is threshold_share.") :
+									 errhint("This function has no options yet.")));
 		(void) JsonbIteratorNext(&iterator, &value, true);
 		if (value.type != jbvNumeric)
 			bad_argument("threshold_share", "a number");

@@ -145,7 +145,8 @@ options_argument(Jsonb *options, Protection *protection)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_ARGUMENT),
 					 errmsg("unknown option \"%s\"",
-							pnstrdup(value.val.string.val, value.val.string.len))));
+							pnstrdup(value.val.string.val, value.val.string.len)),
+					 errhint("The option is carry_forward.")));
 		(void) JsonbIteratorNext(&iterator, &value, true);
 		if (value.type != jbvBool)
 			ereport(ERROR,
@@ -374,7 +375,8 @@ PG_FUNCTION_INFO_V1(dpngram_protect);
 
 /*
  * dp_protect(relation, user_col, epsilon, delta, dataset, accounting, pure_share,
- * delta_share, columns, options): see doc/reference.
+ * delta_share, columns, options): puts a relation under a new budget.  README.md
+ * tells the arguments, doc/privacy.md ("The ledger") what the shares divide.
  */
 Datum
 dpngram_protect(PG_FUNCTION_ARGS)
