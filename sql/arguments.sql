@@ -71,6 +71,11 @@ CREATE FUNCTION arg.ends(pruning text) RETURNS TABLE (trigrams bool, beginnings_
 SELECT * FROM arg.ends('both');
 SELECT * FROM arg.ends('single');
 
+-- the signatures, which can't change once views use them
+SELECT proname, signature FROM pg_proc, regexp_split_to_table(pg_get_function_arguments(oid) || ', ' ||
+	pg_get_function_result(oid), ', ') WITH ORDINALITY s (signature, place)
+WHERE proname IN ('dp_ngrams', 'dp_set_union') ORDER BY proname, place;
+
 SELECT dp_unprotect(t) FROM unnest('{arg.few,arg.pairs}'::text[]) t;
 SET client_min_messages = error;
 DROP SCHEMA arg CASCADE;
