@@ -1,0 +1,28 @@
+# Where the database's character type knows ASCII only, dp_protect says so, once.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use LedgerNode;
+
+my $node = ledger_node('character_type');
+my %said;
+for my $case ([ 'utf8', 'C.UTF-8', 'UTF8' ], [ 'c', 'C', 'UTF8' ], [ 'ascii', 'C', 'SQL_ASCII' ])
+{
+	my ($database, $locale, $encoding) = @$case;
+
+	$node->safe_psql('postgres',
+		"CREATE DATABASE $database TEMPLATE template0 LOCALE '$locale' ENCODING '$encoding'");
+	my ($rc, $out, $err) = $node->psql($database, q{
+		CREATE EXTENSION dpngram;
+		CREATE TABLE t AS SELECT i AS who, convert_from('\x4772c3b6c39f65', getdatabaseencoding()) AS what
+			FROM generate_series(1, 300) i;
+		SELECT dp_protect('t', 'who', 20, 1e-3);
+		SELECT ngram FROM dp_ngrams('t', 'who', 'what', 8, 1e-4, max_length => 1);});
+	$said{$database} = () = $err =~ /NOTICE:  words are told apart by ASCII letters and digits only/g;
+	like($out, $database eq 'utf8' ? qr/^gr\xc3\xb6\xc3\x9fe$/m : qr/^gr$/m, "$database: words as its character type has them");
+}
+is_deeply(\%said, { utf8 => 0, c => 1, ascii => 1 }, 'one NOTICE, where it is so');
+$node->stop;
+done_testing();
