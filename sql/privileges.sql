@@ -49,6 +49,13 @@ SELECT * FROM dpngram.grantee;
 UPDATE dpngram.dataset SET mu2_spent = 0;
 SELECT * FROM dp_ngrams('priv.texts', 'what', 'what', 1, 1e-3);
 SET dpngram.test_seed = 42;
+-- of the ledger the analyst has the two views and nothing else
+SELECT oid::regclass AS open, has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') AS changeable
+FROM pg_class WHERE relnamespace = 'dpngram'::regnamespace AND CASE
+	WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'USAGE, SELECT, UPDATE')
+	WHEN relkind IN ('r', 'v') THEN has_table_privilege(oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR has_any_column_privilege(oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+END ORDER BY relname;
 SELECT count(*) > 0 AS own FROM dpngram.releases;
 SELECT dataset FROM dpngram.budget ORDER BY 1;
 SELECT dp_grant('priv.texts', 'regress_priv_bob');
