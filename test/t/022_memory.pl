@@ -1,0 +1,45 @@
+# 022_memory.pl: what a call needs beyond work_mem goes to temporary files, and the
+# answer does not depend on how much that is.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use LedgerNode;
+
+# rows come by the index, so that no sort of the server's writes temporary files
+my $node = ledger_node('memory', 'log_temp_files = 0', 'enable_sort = off', 'hash_mem_multiplier = 1');
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION dpngram;
+	CREATE TABLE t AS SELECT i AS who, (SELECT string_agg('w' || (i * j) % 97, ' ') FROM generate_series(1, 20) j) AS what
+		FROM generate_series(1, 20000) i;
+	CREATE INDEX ON t (who);
+	VACUUM ANALYZE t;
+	SELECT dp_protect('t', 'who', 100, 1e-3);});
+
+# The rows of a call, and the sizes of the temporary files that it wrote.
+sub call
+{
+	my ($work_mem) = @_;
+	my $start = -s $node->logfile;
+	my $rows = $node->safe_psql('postgres', qq{
+		SET client_min_messages = error;
+		SET dpngram.test_seed = 3;
+		SET work_mem = '$work_mem';
+		SELECT count(*) || ' ' || md5(string_agg(r::text, ',')) FROM dp_ngrams('t', 'who', 'what', 4, 1e-6, max_length => 3) r;});
+	my $log = substr(slurp_file($node->logfile), $start);
+
+	return ($rows, $log =~ /temporary file: path .*, size (\d+)/g);
+}
+
+my ($rows_large, @files_large) = call('256MB');
+my ($rows_small, @files_small) = call('64kB');
+like($rows_large, qr/^[1-9]\d\d+ /, 'a call with many n-grams');
+is(scalar(@files_large), 0, 'with memory enough nothing is written');
+# 400,000 tokens of 4 bytes
+ok((grep { $_ >= 1_600_000 } @files_small), 'with 64 kB the corpus is');
+# the rows' own tuplestore is one file more
+cmp_ok(scalar(grep { $_ < 1_600_000 } @files_small), '>=', 16, 'and so are histograms, in parts');
+is($rows_small, $rows_large, 'and the rows are the same, weights and all');
+$node->stop;
+done_testing();
