@@ -93,6 +93,19 @@ SELECT bad.call($$'bad.t', 'u', 'body', 10, 1e-5$$) LIKE 'NG001%' AS refused;
 
 SELECT dp_unprotect('bad.t');
 
+-- a dataset without delta has nothing for Gaussian noise; the log tells which share was taken
+CREATE TABLE bad.pure AS SELECT 1 AS u, 'a b'::text AS body;
+SELECT dp_protect('bad.pure', 'u', 1, 0);
+SELECT bad.call($$'bad.pure', 'u', 'body', 1, 1e-6$$);
+SELECT dp_unprotect('bad.pure');
+CREATE TABLE bad.share AS SELECT 1 AS u, 'a b'::text AS body;
+SELECT dp_protect('bad.share', 'u', 1, 1e-6);
+SELECT count(*) FROM dp_ngrams('bad.share', 'u', 'body', 0.1, 1e-7, threshold_share => 0.125);
+SELECT count(*) FROM dp_ngrams('bad.share', 'u', 'body', 0.1, 9e-7, threshold_share => 0.5);
+SELECT parameters->'threshold_share' AS asked, round((used->>'threshold_share')::numeric, 6) AS used
+FROM dpngram.releases WHERE relation = 'bad.share' AND mechanism = 'dp_ngrams' ORDER BY id;
+SELECT dp_unprotect('bad.share');
+
 -- one call for the whole budget of a fresh dataset fits, whatever its shares and the call's own
 CREATE TABLE bad.fresh (u int, body text);
 CREATE PROCEDURE bad.whole_budget() LANGUAGE plpgsql AS $$

@@ -73,6 +73,11 @@ make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPla
 						   {SHARE_OF_DATASET(access->delta_share), pure, SHARE_OF_DATASET(pure)}};
 	int n = 0;
 
+	if (access->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("dataset \"%s\" has no budget for Gaussian noise", access->dataset),
+				 errhint("It was made with delta 0; its owner can make one with a positive delta.")));
 	for (int i = 0; i < 2; i++)
 		if (ngram_plan(&arguments->query, split[i], &plans[n]) == DP_OK)
 			n++;
@@ -195,6 +200,14 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 					 receipt->release_id)));
 }
 
+/* For the log: how far it came, and the share of delta that the thresholds really had. */
+static char *
+what_was_used(const NgramPlan *plan, int steps)
+{
+	return psprintf("{\"steps\": %d, \"planned\": %d, \"threshold_share\": %.12g}", steps,
+					plan->nsteps, plan->delta_add / plan->query.delta);
+}
+
 static void
 return_rows(ReturnSetInfo *rsinfo, const ReleasedGrams *released, bool with_length)
 {
@@ -258,7 +271,5 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;
 	pgWalUsage = wal;
-	ledger_release_done(receipt.release_id,
-						psprintf("{\"steps\": %d, \"planned\": %d}", steps,
-								 plans[receipt.chosen].nsteps));
+	ledger_release_done(receipt.release_id, what_was_used(&plans[receipt.chosen], steps));
 }
