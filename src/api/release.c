@@ -77,7 +77,7 @@ make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPla
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("dataset \"%s\" has no budget for Gaussian noise", access->dataset),
-				 errhint("It was made with delta 0; its owner can make one with a positive delta.")));
+				 errhint("It was made with delta 0. Its owner can make one with more.")));
 	for (int i = 0; i < 2; i++)
 		if (ngram_plan(&arguments->query, split[i], &plans[n]) == DP_OK)
 			n++;
