@@ -17,7 +17,8 @@ COMMON_OBJS = \
 	src/common/dp_gaussian.o \
 	src/common/dp_normal.o \
 	src/common/dp_random.o \
-	src/common/dp_sample.o
+	src/common/dp_sample.o \
+	src/common/dp_zcdp.o
 
 # Extraction of n-grams; doesn't know the ledger.
 NGRAM_OBJS = \
@@ -41,10 +42,16 @@ NGRAM_OBJS = \
 # The privacy ledger; knows no mechanism.
 LEDGER_OBJS = \
 	src/ledger/access.o \
+	src/ledger/accounting.o \
+	src/ledger/attach.o \
 	src/ledger/binding.o \
+	src/ledger/budget.o \
+	src/ledger/carry.o \
 	src/ledger/catalog.o \
+	src/ledger/chain.o \
 	src/ledger/charge.o \
 	src/ledger/charge_worker.o \
+	src/ledger/dataset.o \
 	src/ledger/grant.o \
 	src/ledger/lanes.o \
 	src/ledger/owner.o \
@@ -58,6 +65,7 @@ API_OBJS = \
 	src/api/arguments.o \
 	src/api/module.o \
 	src/api/ngrams.o \
+	src/api/price.o \
 	src/api/release.o \
 	src/api/shadow.o
 

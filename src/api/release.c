@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "api/price.h"
 #include "api/release.h"
 #include "api/settings.h"
 #include "api/shadow.h"
@@ -63,30 +64,50 @@ check_columns(const LedgerAccess *access, const NgramArguments *arguments)
 	return attnum;
 }
 
+/* The division by which a call for all of a fresh dataset fits; false if any does. */
+static bool
+dataset_split(const LedgerAccess *access, double epsilon, NgramSplit *split)
+{
+	double pure = access->pure_share * epsilon;
+
+	*split = (NgramSplit){.threshold_share = SHARE_OF_DATASET(access->delta_share)};
+	switch (access->accounting)
+	{
+		case ACCOUNTING_GDP:
+			split->pure_reserve = pure;
+			split->pure_limit = SHARE_OF_DATASET(pure);
+			return true;
+		case ACCOUNTING_ZCDP:
+			split->zcdp = true;
+			return true;
+		case ACCOUNTING_BASIC:
+			break;
+	}
+	return false;
+}
+
 /* One plan a candidate price: the caller's split first, then the dataset's own. */
 static int
 make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPlan *plans)
 {
-	double epsilon = arguments->query.epsilon;
-	double pure = access->pure_share * epsilon;
-	NgramSplit split[2] = {{arguments->threshold_share, 0, 0},
-						   {SHARE_OF_DATASET(access->delta_share), pure, SHARE_OF_DATASET(pure)}};
-	int n = 0;
+	NgramSplit callers = {.threshold_share = arguments->threshold_share};
+	NgramSplit datasets;
+	int n = 1;
 
 	if (access->delta == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("dataset \"%s\" has no budget for Gaussian noise", access->dataset),
 				 errhint("It was made with delta 0. Its owner can make one with more.")));
-	for (int i = 0; i < 2; i++)
-		if (ngram_plan(&arguments->query, split[i], &plans[n]) == DP_OK)
-			n++;
-		else if (i == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("no noise can be found for this epsilon and delta"),
-					 errhint("They may be too small for max_length and max_contributions, or too "
-							 "large for any noise.")));
+	if (ngram_plan(&arguments->query, callers, &plans[0]) != DP_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("no noise can be found for this epsilon and delta"),
+				 errhint("They may be too small for max_length and max_contributions, or too "
+						 "large for any noise.")));
+	if (dataset_split(access, arguments->query.epsilon, &datasets) &&
+		ngram_plan(&arguments->query, datasets, &plans[n]) == DP_OK)
+		n++;
 	return n;
 }
 
@@ -103,7 +124,7 @@ charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const 
 		.ncandidates = nplans};
 
 	for (int i = 0; i < nplans; i++)
-		request.candidates[i] = (LedgerPrice){plans[i].mu2, plans[i].eps_pure, plans[i].delta_add};
+		request.candidates[i] = plan_price(&plans[i]);
 	if (request.seeded)
 		ereport(WARNING,
 				(errmsg("dpngram.test_seed is set: this release has predictable noise and "

@@ -314,6 +314,23 @@ dp_slack_epsilon(double mu, int64 keys)
 }
 
 /*
+ * dp_tail_delta - the additive delta that the error of dp_lattice_tail() costs where
+ * the discrete noise itself has an exact price (zero-concentrated differential
+ * privacy), in one level in which a user touches at most "keys" coordinates.
+ *
+ * Deciding a coordinate by a probability with that relative error gives every
+ * output at least exp(-error) of its density, so with probability exp(-error) the
+ * coordinate is decided by the exact one.  Rounded up; infinite if keys is negative.
+ */
+double
+dp_tail_delta(int64 keys)
+{
+	if (keys < 0)
+		return HUGE_VAL;
+	return keys * TAIL_ERROR * (1 + 1e-14);
+}
+
+/*
  * dp_slack_delta - the probability that one of "keys" coordinates lies beyond 12
  * standard deviations, where dp_slack_epsilon() says nothing.  Rounded up;
  * infinite if keys is negative.

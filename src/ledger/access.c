@@ -18,6 +18,8 @@
 #include "catalog/pg_class.h"
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
+#include "ledger/binding.h"
+#include "ledger/relation.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -43,15 +45,22 @@ refuse_unwritable(void)
 				 errmsg("cannot charge a privacy budget during a parallel operation")));
 }
 
+/* The caller has no right to the relation, or nobody has. */
 static void
-refuse_not_granted(Oid relid)
+refuse_access(Oid relid, const Dataset *dataset, Oid caller)
 {
 	char *relname = get_rel_name(relid);
 
+	if (dataset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_PROTECTED),
+				 errmsg("relation \"%s\" is not protected by a privacy budget",
+						relname ? relname : "?"),
+				 errhint("Its owner puts it under one by dp_protect.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_GRANTED),
 			 errmsg("relation \"%s\" is not granted to role \"%s\"",
-					relname ? relname : "?", GetUserNameFromId(GetUserId(), false)),
+					relname ? relname : "?", GetUserNameFromId(caller, false)),
 			 errhint("Its owner grants it by dp_grant.")));
 }
 
@@ -76,9 +85,9 @@ grant_fetch(const Catalog *cat, uint64 row)
 	grant->id = row_int4(row, 1);
 	grant->role = row_text(cat, row, 2);
 	grant->capped = !row_isnull(row, 4);
-	grant->cap = row_lanes(row, 4);
-	grant->spent = row_lanes(row, 7);
-	grant->own_change = row_own_change(row, 10);
+	grant->own_change = row_own_change(row, 5);
+	grant->cap = row_lanes(cat, row, 6);
+	grant->spent = row_lanes(cat, row, 6 + LANES);
 	return grant;
 }
 
@@ -94,27 +103,25 @@ grant_append(const Catalog *cat, List *grants, Grant *grant)
 }
 
 /*
- * The rights that a role may use on a dataset, in the order in which they are
+ * The rights that a role may use on a dataset's relation, in the order in which they are
  * to be tried: that of ownership alone, if it has it; else its own grant alone;
  * else every grant of a group it is in.  NIL if it has none.
  */
 List *
-grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller)
+grants_usable(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relation,
+			  Oid caller)
 {
 	CatalogArgs args = {0};
 	List *groups = NIL;
 	uint64 rows;
-	Oid owner = dataset_owner(dataset);
-	bool suspended = binding_defect(dataset) != NULL;
+	Oid owner = relation_owner(dataset, relation);
+	bool suspended = binding_defect(relation) != NULL;
 
 	if (superuser_arg(caller) || (OidIsValid(owner) && has_privs_of_role(caller, owner)))
 		return grant_append(cat, NIL, MemoryContextAllocZero(cat->outer, sizeof(Grant)));
 
 	arg_int4(&args, dataset->id);
-	rows = catalog_query("SELECT g.id, g.role, b.role, "
-						 "g.mu2_cap, g.eps_pure_cap, g.delta_add_cap, "
-						 "g.mu2_spent, g.eps_pure_spent, g.delta_add_spent, g.xmin "
-						 "FROM dpngram.grantee g "
+	rows = catalog_query("SELECT g.id, g.role, b.role, g.epsilon, g.xmin, " CAP_AND_SPENT_COLUMNS " FROM dpngram.grantee g "
 						 "LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id "
 						 "WHERE g.dataset = $1 AND g.revoked IS NULL ORDER BY g.id",
 						 &args);
@@ -147,23 +154,25 @@ any_own_change(const Dataset *dataset, const List *grants)
 }
 
 static LedgerAccess *
-access_make(const Dataset *dataset)
+access_make(const Dataset *dataset, const DatasetRelation *relation)
 {
 	LedgerAccess *access = palloc0(sizeof(LedgerAccess));
+	const Binding *binding = &relation->binding;
 
 	access->dataset_id = dataset->id;
 	access->dataset = dataset->name;
-	access->relid = dataset->binding.relid;
-	access->owner = dataset->binding.owner;
+	access->relid = binding->relid;
+	access->owner = binding->owner;
 	access->caller = GetUserId();
-	access->user_attnum = dataset->binding.user_attnum;
+	access->user_attnum = binding->user_attnum;
 	access->user_col = get_attname(access->relid, access->user_attnum, false);
-	access->text_columns = dataset->columns;
-	access->epsilon = dataset->epsilon;
-	access->delta = dataset->delta;
-	access->pure_share = dataset->pure_share;
-	access->delta_share = dataset->delta_share;
-	access->caps = dataset->caps;
+	access->text_columns = relation->columns;
+	access->epsilon = dataset->budget.epsilon;
+	access->delta = dataset->budget.delta;
+	access->accounting = dataset->budget.accounting;
+	access->pure_share = dataset->budget.pure_share;
+	access->delta_share = dataset->budget.delta_share;
+	access->time_attnum = binding->time_attnum;
 	return access;
 }
 
@@ -176,13 +185,15 @@ access_make(const Dataset *dataset)
  * Errors, in this order: 25006 on a standby or in a read-only transaction; 25000
  * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003
  * not granted; NG009 made or changed by this very transaction, so that the charge
- * worker can't see it; NG007 suspended.
+ * worker can't see it; NG007 suspended; NG011 another live dataset holds the same
+ * rows by inheritance or partitioning.
  */
 LedgerAccess *
 ledger_open(Oid relid)
 {
 	Catalog cat;
 	Dataset *dataset;
+	DatasetRelation *relation = NULL;
 	List *grants = NIL;
 
 	refuse_unwritable();
@@ -193,25 +204,20 @@ ledger_open(Oid relid)
 				 errmsg("relation with OID %u does not exist", relid)));
 
 	catalog_enter(&cat);
-	dataset = dataset_of_relation(&cat, relid);
+	dataset = dataset_of_relation(&cat, relid, &relation);
 	if (dataset != NULL)
-		grants = grants_usable(&cat, dataset, cat.caller);
-	catalog_leave(&cat);
-
-	if (dataset == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_PROTECTED),
-				 errmsg("relation \"%s\" is not protected by a privacy budget",
-						get_rel_name(relid)),
-				 errhint("Its owner puts it under one by dp_protect.")));
+		grants = grants_usable(&cat, dataset, relation, cat.caller);
 	if (grants == NIL)
-		refuse_not_granted(relid);
+		refuse_access(relid, dataset, cat.caller);
 	if (any_own_change(dataset, grants))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_UNCOMMITTED),
 				 errmsg("dataset \"%s\" was made or changed by this transaction",
 						dataset->name),
 				 errhint("Commit first.")));
-	binding_check(dataset);
-	return access_make(dataset);
+	binding_check(dataset, relation);
+	if (relation_has_kin(relid))
+		relation_refuse_protected(&cat, relid, dataset->id);
+	catalog_leave(&cat);
+	return access_make(dataset, relation);
 }

@@ -5,7 +5,7 @@
 #ifndef DPNGRAM_ACCESS_H
 #define DPNGRAM_ACCESS_H
 
-#include "ledger/binding.h"
+#include "ledger/dataset.h"
 
 /* A live grant that the caller may use. */
 typedef struct Grant
@@ -19,6 +19,7 @@ typedef struct Grant
 } Grant;
 
 extern void refuse_unwritable(void);
-extern List *grants_usable(const Catalog *cat, const Dataset *dataset, Oid caller);
+extern List *grants_usable(const Catalog *cat, const Dataset *dataset,
+						   const DatasetRelation *relation, Oid caller);
 
 #endif /* DPNGRAM_ACCESS_H */

@@ -1,11 +1,11 @@
 /*
  * binding.c
- *	  Ties a dataset to the very relation it was made for.
+ *	  Ties a dataset's relations to the very relations it was made for.
  *
  * The dumped tables name a relation by schema and name, as plain text.  What
  * identifies it is a row of dpngram.relation_binding, which is not dumped: the
  * cluster's system identifier and the OIDs of database, relation, owner and the
- * user column's type, with that column's number.  So
+ * types of the columns that the dataset is about, with those columns' numbers.  So
  *
  *	- a rename changes nothing, since OIDs decide;
  *	- a new table of an old name inherits nothing;
@@ -13,8 +13,9 @@
  *	  or pg_upgrade a different one: the dataset is suspended until its owner
  *	  says, by dp_resume(), that this copy shall spend the budget.
  *
- * A dataset is locked by a lock-manager lock named (dpngram.dataset, id): see
- * charge.c.
+ * The binding also knows the timeline on which it was made.  A server that was
+ * promoted, or recovered to an earlier point, is on a later one, and debits may
+ * be lost: suspended as well.
  */
 #include "postgres.h"
 
@@ -22,192 +23,31 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "ledger/binding.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* The columns that dataset_fetch() reads, of live datasets only. */
-static const char *const dataset_select =
-	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.pure_share, d.delta_share, "
-	"d.mu2_cap::float8, d.eps_pure_cap::float8, d.delta_add_cap::float8, "
-	"r.id, r.schema, r.name, r.user_col, r.columns, "
-	"b.system_identifier, b.database, b.relid, b.user_attnum, b.user_type, b.owner, "
-	"d.xmin, r.xmin, b.xmin "
-	"FROM dpngram.dataset d "
-	"JOIN dpngram.relation r ON r.dataset = d.id "
-	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
-	"WHERE d.ended IS NULL AND ";
-
-static List *
-text_list(const Catalog *cat, uint64 row, int column)
-{
-	MemoryContext old = MemoryContextSwitchTo(cat->outer);
-	List *result = NIL;
-	bool isnull;
-	Datum value = row_datum(row, column, &isnull);
-
-	if (!isnull)
-	{
-		Datum *elements;
-		int n;
-
-		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT, &elements,
-						  NULL, &n);
-		for (int i = 0; i < n; i++)
-			result = lappend(result, TextDatumGetCString(elements[i]));
-	}
-	MemoryContextSwitchTo(old);
-	return result;
-}
-
-/* The first live dataset for which the condition holds; NULL if there is none. */
-static Dataset *
-dataset_fetch(const Catalog *cat, const char *condition, const CatalogArgs *args)
-{
-	Dataset *dataset;
-
-	if (catalog_query(psprintf("%s%s LIMIT 1", dataset_select, condition), args) == 0)
-		return NULL;
-
-	dataset = MemoryContextAllocZero(cat->outer, sizeof(Dataset));
-	dataset->id = row_int4(0, 1);
-	dataset->name = row_text(cat, 0, 2);
-	dataset->owner = row_text(cat, 0, 3);
-	dataset->epsilon = row_float8(0, 4);
-	dataset->delta = row_float8(0, 5);
-	dataset->pure_share = row_float8(0, 6);
-	dataset->delta_share = row_float8(0, 7);
-	dataset->caps.mu2 = row_float8(0, 8); /* exact: caps are doubles */
-	dataset->caps.eps_pure = row_float8(0, 9);
-	dataset->caps.delta_add = row_float8(0, 10);
-	dataset->relation_id = row_int4(0, 11);
-	dataset->schema = row_text(cat, 0, 12);
-	dataset->relname = row_text(cat, 0, 13);
-	dataset->user_col = row_text(cat, 0, 14);
-	dataset->columns = text_list(cat, 0, 15);
-	dataset->bound = !row_isnull(0, 16);
-	if (dataset->bound)
-	{
-		dataset->binding.system_identifier = (uint64) row_int8(0, 16);
-		dataset->binding.database = row_oid(0, 17);
-		dataset->binding.relid = row_oid(0, 18);
-		dataset->binding.user_attnum = (AttrNumber) row_int4(0, 19);
-		dataset->binding.user_type = row_oid(0, 20);
-		dataset->binding.owner = row_oid(0, 21);
-	}
-	dataset->own_change = row_own_change(0, 22) || row_own_change(0, 23) ||
-						  row_own_change(0, 24);
-	return dataset;
-}
-
-/*
- * The live dataset of a relation: the one bound to its OID, else an unbound one
- * that names it.  NULL if there is none.
- */
-Dataset *
-dataset_of_relation(const Catalog *cat, Oid relid)
-{
-	CatalogArgs args = {0};
-	Oid owner;
-	char *schema;
-	char *relname;
-
-	if (!relation_identity(relid, &owner, &schema, &relname))
-		return NULL;
-	arg_oid(&args, relid);
-	arg_text(&args, schema);
-	arg_text(&args, relname);
-	return dataset_fetch(cat,
-						 "(b.relid = $1 OR "
-						 "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
-						 "ORDER BY b.relation IS NULL, d.id",
-						 &args);
-}
-
-Dataset *
-dataset_by_name(const Catalog *cat, const char *name)
-{
-	CatalogArgs args = {0};
-
-	arg_text(&args, name);
-	return dataset_fetch(cat, "d.name = $1 ORDER BY r.id", &args);
-}
-
-Dataset *
-dataset_by_id(const Catalog *cat, int32 id)
-{
-	CatalogArgs args = {0};
-
-	arg_int4(&args, id);
-	return dataset_fetch(cat, "d.id = $1 ORDER BY r.id", &args);
-}
-
-/* The lock of charge.c's protocol, until dataset_unlock() or the transaction's end. */
-void
-dataset_lock(int32 id)
-{
-	LockDatabaseObject(catalog_class(), (Oid) id, 0, ExclusiveLock);
-}
-
-void
-dataset_unlock(int32 id)
-{
-	UnlockDatabaseObject(catalog_class(), (Oid) id, 0, ExclusiveLock);
-}
-
-/*
- * A relation's owner and names (palloc'd); false if there is no such relation.
- */
-bool
-relation_identity(Oid relid, Oid *owner, char **schema, char **relname)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Form_pg_class form;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_class) GETSTRUCT(tuple);
-	*owner = form->relowner;
-	*relname = pstrdup(NameStr(form->relname));
-	*schema = get_namespace_name(form->relnamespace);
-	ReleaseSysCache(tuple);
-	return *schema != NULL;
-}
-
-/* The name of the dataset's relation for the log: the present one, else the recorded. */
-char *
-dataset_relation_text(const Dataset *dataset)
-{
-	Oid owner;
-	char *schema;
-	char *relname;
-
-	if (binding_defect(dataset) == NULL &&
-		relation_identity(dataset->binding.relid, &owner, &schema, &relname))
-		return quote_qualified_identifier(schema, relname);
-	return quote_qualified_identifier(dataset->schema, dataset->relname);
-}
-
 /* The binding of a relation as it is now, in this database and cluster. */
 Binding
-binding_make(Oid relid, AttrNumber user_attnum)
+binding_make(Oid relid, AttrNumber user_attnum, AttrNumber time_attnum)
 {
 	Binding binding;
 	char *schema;
 	char *relname;
 
 	binding.system_identifier = GetSystemIdentifier();
+	binding.timeline = catalog_timeline();
 	binding.database = MyDatabaseId;
 	binding.relid = relid;
 	binding.user_attnum = user_attnum;
 	binding.user_type = get_atttype(relid, user_attnum);
+	binding.time_attnum = time_attnum;
+	binding.time_type = time_attnum == 0 ? InvalidOid : get_atttype(relid, time_attnum);
 	if (!relation_identity(relid, &binding.owner, &schema, &relname))
 		elog(ERROR, "cache lookup failed for relation %u", relid);
 	return binding;
@@ -221,24 +61,35 @@ binding_insert(int32 relation_id, const Binding *binding)
 
 	arg_int4(&args, relation_id);
 	arg_int8(&args, (int64) binding->system_identifier);
+	arg_int8(&args, binding->timeline);
 	arg_oid(&args, binding->database);
 	arg_oid(&args, binding->relid);
 	arg_int4(&args, binding->user_attnum);
 	arg_oid(&args, binding->user_type);
 	arg_oid(&args, binding->owner);
-	catalog_change("INSERT INTO dpngram.relation_binding "
-				   "VALUES ($1, $2, $3, $4, $5, $6, $7) "
+	arg_int4(&args, binding->time_attnum);
+	arg_oid(&args, binding->time_type);
+	catalog_change("INSERT INTO dpngram.relation_binding (relation, system_identifier, timeline, "
+				   "database, relid, user_attnum, user_type, owner, time_attnum, time_type) "
+				   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
 				   "ON CONFLICT (relation) DO UPDATE SET "
-				   "system_identifier = $2, database = $3, relid = $4, user_attnum = $5, "
-				   "user_type = $6, owner = $7",
+				   "system_identifier = $2, timeline = $3, database = $4, relid = $5, "
+				   "user_attnum = $6, user_type = $7, owner = $8, time_attnum = $9, "
+				   "time_type = $10",
 				   &args);
 }
 
-static bool
+bool
 binding_is_local(const Binding *binding)
 {
 	return binding->system_identifier == GetSystemIdentifier() &&
 		   binding->database == MyDatabaseId;
+}
+
+static bool
+column_differs(Oid relid, AttrNumber attnum, Oid type)
+{
+	return get_attname(relid, attnum, true) == NULL || get_atttype(relid, attnum) != type;
 }
 
 static const char *
@@ -250,30 +101,50 @@ binding_compare(const Binding *binding)
 
 	if (!binding_is_local(binding))
 		return "The ledger was copied from another database.";
+	/* a standby is on its primary's timeline, and charges nothing */
+	if (!RecoveryInProgress() && binding->timeline != catalog_timeline())
+		return "The server was promoted, or recovered to an earlier point: debits may be lost.";
 	if (!relation_identity(binding->relid, &owner, &schema, &relname))
 		return "The relation it was made for does not exist any more.";
 	if (owner != binding->owner)
 		return "The relation has another owner than when it was protected.";
-	if (get_attname(binding->relid, binding->user_attnum, true) == NULL ||
-		get_atttype(binding->relid, binding->user_attnum) != binding->user_type)
+	if (column_differs(binding->relid, binding->user_attnum, binding->user_type))
 		return "The privacy unit's column was dropped or changed its type.";
+	if (binding->time_attnum != 0 &&
+		column_differs(binding->relid, binding->time_attnum, binding->time_type))
+		return "The column with the rows' time was dropped or changed its type.";
 	return NULL;
 }
 
-/* Why the dataset is suspended, as a sentence; NULL if it is not. */
+/* Why a relation is suspended, as a sentence; NULL if it is not. */
 const char *
-binding_defect(const Dataset *dataset)
+binding_defect(const DatasetRelation *relation)
 {
-	if (!dataset->bound)
+	if (!relation->bound)
 		return "The ledger was restored from a dump.";
-	return binding_compare(&dataset->binding);
+	return binding_compare(&relation->binding);
 }
 
-/* Refuses a suspended dataset. */
-void
-binding_check(const Dataset *dataset)
+/* The first defect of any of the dataset's relations; NULL if there is none. */
+const char *
+dataset_defect(const Dataset *dataset)
 {
-	const char *defect = binding_defect(dataset);
+	const char *defect = NULL;
+	ListCell *cell;
+
+	foreach (cell, dataset->relations)
+	{
+		if (defect == NULL)
+			defect = binding_defect(lfirst(cell));
+	}
+	return defect;
+}
+
+/* Refuses a suspended relation. */
+void
+binding_check(const Dataset *dataset, const DatasetRelation *relation)
+{
+	const char *defect = binding_defect(relation);
 
 	if (defect != NULL)
 		ereport(ERROR,
@@ -285,33 +156,33 @@ binding_check(const Dataset *dataset)
 }
 
 /*
- * The relation that the dataset means now: the one it is bound to, else the one
- * of its recorded name; InvalidOid if neither exists.
+ * The relation that is meant now: the one it is bound to, else the one of its
+ * recorded name; InvalidOid if neither exists.
  */
 Oid
-dataset_relation(const Dataset *dataset)
+relation_of(const DatasetRelation *relation)
 {
 	Oid schema;
 
-	if (dataset->bound && binding_is_local(&dataset->binding) &&
-		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(dataset->binding.relid)))
-		return dataset->binding.relid;
-	schema = get_namespace_oid(dataset->schema, true);
-	return OidIsValid(schema) ? get_relname_relid(dataset->relname, schema) : InvalidOid;
+	if (relation->bound && binding_is_local(&relation->binding) &&
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation->binding.relid)))
+		return relation->binding.relid;
+	schema = get_namespace_oid(relation->schema, true);
+	return OidIsValid(schema) ? get_relname_relid(relation->relname, schema) : InvalidOid;
 }
 
 /*
- * The role that may change the dataset.  While the relation it is bound to
- * exists, that is the relation's owner; a dataset whose relation was dropped
- * stays with the owner it was bound to, so that whoever makes a new table of that
- * name does not get it.  In a copy it is the role of the recorded name, unless
- * a relation of the recorded name is another's: then nobody but a superuser can
- * tell which of the two is meant.
+ * The role that speaks for a relation of a dataset.  While the relation it is
+ * bound to exists, that is its owner; for one that was dropped it stays the owner
+ * it was bound to, so that whoever makes a new table of that name does not get
+ * it.  In a copy it is the role of the recorded name, unless a relation of the
+ * recorded name is another's: then nobody but a superuser can tell which of the
+ * two is meant.
  */
 Oid
-dataset_owner(const Dataset *dataset)
+relation_owner(const Dataset *dataset, const DatasetRelation *relation)
 {
-	Oid relid = dataset_relation(dataset);
+	Oid relid = relation_of(relation);
 	Oid owner = InvalidOid;
 	Oid recorded;
 	char *schema;
@@ -319,43 +190,96 @@ dataset_owner(const Dataset *dataset)
 
 	if (OidIsValid(relid))
 		(void) relation_identity(relid, &owner, &schema, &relname);
-	if (dataset->bound && binding_is_local(&dataset->binding))
-		return relid == dataset->binding.relid ? owner : dataset->binding.owner;
+	if (relation->bound && binding_is_local(&relation->binding))
+		return relid == relation->binding.relid ? owner : relation->binding.owner;
 	recorded = get_role_oid(dataset->owner, true);
 	return OidIsValid(relid) && owner != recorded ? InvalidOid : recorded;
 }
 
-/* Takes over the relation's present names, so that a dump carries them. */
-void
-dataset_refresh_names(const Dataset *dataset)
+/* May the role change the dataset?  It must speak for all of its relations. */
+bool
+dataset_owned_by(const Dataset *dataset, Oid role)
 {
+	ListCell *cell;
+
+	if (superuser_arg(role))
+		return true;
+	foreach (cell, dataset->relations)
+	{
+		Oid owner = relation_owner(dataset, lfirst(cell));
+
+		if (!OidIsValid(owner) || !has_privs_of_role(role, owner))
+			return false;
+	}
+	return true;
+}
+
+/* The relation's name for the log: the present one, else the recorded. */
+char *
+relation_text(const DatasetRelation *relation)
+{
+	Oid owner;
+	char *schema;
+	char *relname;
+
+	if (binding_defect(relation) == NULL &&
+		relation_identity(relation->binding.relid, &owner, &schema, &relname))
+		return quote_qualified_identifier(schema, relname);
+	return quote_qualified_identifier(relation->schema, relation->relname);
+}
+
+static bool
+same_name(const char *a, const char *b)
+{
+	return (a == NULL || b == NULL) ? a == b : strcmp(a, b) == 0;
+}
+
+static void
+refresh_names(const DatasetRelation *relation)
+{
+	const Binding *binding = &relation->binding;
 	CatalogArgs args = {0};
 	Oid owner;
 	char *schema;
 	char *relname;
 	char *user_col;
+	char *time_col = NULL;
 
-	if (binding_defect(dataset) != NULL ||
-		!relation_identity(dataset->binding.relid, &owner, &schema, &relname))
+	if (binding_defect(relation) != NULL ||
+		!relation_identity(binding->relid, &owner, &schema, &relname))
 		return;
-	user_col = get_attname(dataset->binding.relid, dataset->binding.user_attnum, false);
-	if (strcmp(schema, dataset->schema) == 0 && strcmp(relname, dataset->relname) == 0 &&
-		strcmp(user_col, dataset->user_col) == 0)
+	user_col = get_attname(binding->relid, binding->user_attnum, false);
+	if (binding->time_attnum != 0)
+		time_col = get_attname(binding->relid, binding->time_attnum, false);
+	if (same_name(schema, relation->schema) && same_name(relname, relation->relname) &&
+		same_name(user_col, relation->user_col) && same_name(time_col, relation->time_col))
 		return;
-	arg_int4(&args, dataset->relation_id);
+	arg_int4(&args, relation->id);
 	arg_text(&args, schema);
 	arg_text(&args, relname);
 	arg_text(&args, user_col);
-	catalog_change("UPDATE dpngram.relation SET schema = $2, name = $3, user_col = $4 "
-				   "WHERE id = $1",
+	arg_text(&args, time_col);
+	catalog_change("UPDATE dpngram.relation SET schema = $2, name = $3, user_col = $4, "
+				   "time_col = $5 WHERE id = $1",
 				   &args);
+}
+
+/* Takes over the relations' present names, so that a dump carries them. */
+void
+dataset_refresh_names(const Dataset *dataset)
+{
+	ListCell *cell;
+
+	foreach (cell, dataset->relations)
+		refresh_names(lfirst(cell));
 }
 
 PG_FUNCTION_INFO_V1(dpngram_binding_matches);
 
 /*
  * binding_matches(system_identifier, database, relid, user_attnum, user_type,
- * owner): is what a binding says still true here?  For the views.
+ * owner, timeline, time_attnum, time_type): is what a binding says still true
+ * here?  For the views.
  */
 Datum
 dpngram_binding_matches(PG_FUNCTION_ARGS)
@@ -368,5 +292,8 @@ dpngram_binding_matches(PG_FUNCTION_ARGS)
 	binding.user_attnum = (AttrNumber) PG_GETARG_INT32(3);
 	binding.user_type = PG_GETARG_OID(4);
 	binding.owner = PG_GETARG_OID(5);
+	binding.timeline = PG_GETARG_INT64(6);
+	binding.time_attnum = (AttrNumber) PG_GETARG_INT32(7);
+	binding.time_type = PG_GETARG_OID(8);
 	PG_RETURN_BOOL(binding_compare(&binding) == NULL);
 }

@@ -1,14 +1,13 @@
 /*
  * budget.h
- *	  Checks of a budget's two numbers, shared by dp_protect and dp_grant.
+ *	  The numbers of a budget, shared by dp_protect, dp_grant and dp_set_budget.
  */
 #ifndef DPNGRAM_BUDGET_H
 #define DPNGRAM_BUDGET_H
 
-#include "ledger/ledger.h"
+#include "ledger/accounting.h"
 
-extern void budget_check(double epsilon, double delta);
-extern LedgerPrice budget_caps(double epsilon, double delta,
-							   double pure_share, double delta_share);
+extern void budget_check(const Budget *budget);
+extern LaneAmounts budget_caps(const Budget *budget);
 
 #endif /* DPNGRAM_BUDGET_H */

@@ -28,12 +28,6 @@
 #include "utils/pg_lsn.h"
 #include "utils/syscache.h"
 
-#if PG_VERSION_NUM >= 150000
-#define current_timeline() GetWALInsertionTimeLine()
-#else
-#define current_timeline() ThisTimeLineID
-#endif
-
 /* OID of dpngram.dataset: its owner owns the ledger, and locks are named by it. */
 Oid
 catalog_class(void)
@@ -47,6 +41,17 @@ catalog_class(void)
 				 errmsg("the privacy ledger's tables do not exist"),
 				 errhint("Create extension dpngram in this database.")));
 	return class;
+}
+
+/* The timeline on which this server writes; not to be asked during recovery. */
+int64
+catalog_timeline(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return (int64) GetWALInsertionTimeLine();
+#else
+	return (int64) ThisTimeLineID;
+#endif
 }
 
 static Oid
@@ -131,6 +136,12 @@ arg_oid(CatalogArgs *args, Oid value)
 }
 
 void
+arg_time(CatalogArgs *args, TimestampTz value)
+{
+	arg_datum(args, TIMESTAMPTZOID, TimestampTzGetDatum(value));
+}
+
+void
 arg_float8(CatalogArgs *args, double value)
 {
 	arg_datum(args, FLOAT8OID, Float8GetDatum(value));
@@ -146,11 +157,17 @@ arg_text(CatalogArgs *args, const char *value)
 		arg_datum(args, TEXTOID, CStringGetTextDatum(value));
 }
 
+/* LANES arguments; NULL where there is no amount. */
 void
 arg_lanes(CatalogArgs *args, const LaneAmounts *amounts)
 {
 	for (int i = 0; i < LANES; i++)
-		arg_datum(args, NUMERICOID, amounts->lane[i]);
+	{
+		if (lane_is_none(amounts->lane[i]))
+			arg_null(args, NUMERICOID);
+		else
+			arg_datum(args, NUMERICOID, amounts->lane[i]);
+	}
 }
 
 static uint64
@@ -265,10 +282,11 @@ row_text(const Catalog *cat, uint64 row, int column)
 	return value ? MemoryContextStrdup(cat->outer, value) : NULL;
 }
 
-/* Three numeric columns in the lanes' order; copies, valid within the visit. */
+/* LANES numeric columns in the lanes' order, as copies that outlive the visit. */
 LaneAmounts
-row_lanes(uint64 row, int first_column)
+row_lanes(const Catalog *cat, uint64 row, int first_column)
 {
+	MemoryContext old = MemoryContextSwitchTo(cat->outer);
 	LaneAmounts amounts;
 
 	for (int i = 0; i < LANES; i++)
@@ -276,16 +294,70 @@ row_lanes(uint64 row, int first_column)
 		bool isnull;
 		Datum value = row_datum(row, first_column + i, &isnull);
 
-		amounts.lane[i] = isnull ? lane_exact(0) :
-								   PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+		amounts.lane[i] = isnull ? LANE_NONE : PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
 	}
+	MemoryContextSwitchTo(old);
 	return amounts;
 }
 
 /*
- * Appends to the release log, within a visit; returns the new release's id.
- * Timeline and WAL position are the server's at this moment: they tell a
- * release from one that a restored older ledger never saw.
+ * The row and the debit in one statement.  The columns of "entry" are what the
+ * digest covers, in this order (src/sql/10_ledger.sql, dpngram.broken_chain).  The
+ * digest is made by the UPDATE, from the row that it locked, so that the chain
+ * holds whatever came in between.
+ */
+static const char *const release_statement =
+	"WITH entry AS MATERIALIZED ("
+	"SELECT pg_catalog.nextval('dpngram.release_id_seq') AS id, "
+	"pg_catalog.clock_timestamp() AS at, $1 AS dataset, $2 AS relation, "
+	"coalesce($3, '') AS session_role, coalesce($4, '') AS caller_role, $5 AS grantee, "
+	"$6 AS mechanism, $7::jsonb AS parameters, $8 AS epsilon, $9 AS delta, "
+	"$10 AS mu2, $11 AS eps_pure, $12 AS delta_add, $13 AS rho, $14 AS rho_delta, "
+	"$15 AS basic_epsilon, $16 AS basic_delta, $17 AS seeded, $18 AS timeline, $19 AS lsn, "
+	"coalesce($20, '[]')::jsonb AS events, $21 AS period_from, $22 AS period_to), "
+	"debit AS (UPDATE dpngram.dataset d SET "
+	"chain = dpngram.row_digest(d.chain, e), releases = d.releases + 1, "
+	"changed = CASE WHEN $23 THEN e.at ELSE d.changed END, "
+	"mu2_spent = d.mu2_spent + e.mu2, eps_pure_spent = d.eps_pure_spent + e.eps_pure, "
+	"delta_add_spent = d.delta_add_spent + e.delta_add, rho_spent = d.rho_spent + e.rho, "
+	"rho_delta_spent = d.rho_delta_spent + e.rho_delta, "
+	"basic_epsilon_spent = d.basic_epsilon_spent + e.basic_epsilon, "
+	"basic_delta_spent = d.basic_delta_spent + e.basic_delta "
+	"FROM entry e WHERE d.id = e.dataset RETURNING d.releases, d.chain) "
+	"INSERT INTO dpngram.release (id, at, dataset, relation, session_role, caller_role, "
+	"grantee, mechanism, parameters, epsilon, delta, mu2, eps_pure, delta_add, rho, rho_delta, "
+	"basic_epsilon, basic_delta, seeded, timeline, lsn, events, period_from, period_to, "
+	"number, digest) "
+	"SELECT entry.*, debit.releases, debit.chain FROM entry, debit RETURNING id";
+
+static void
+arg_asked(CatalogArgs *args, bool given, double value)
+{
+	if (given)
+		arg_float8(args, value);
+	else
+		arg_null(args, FLOAT8OID);
+}
+
+static void
+arg_period(CatalogArgs *args, const LedgerPeriod *period)
+{
+	if (period->any)
+	{
+		arg_time(args, period->from);
+		arg_time(args, period->to);
+	}
+	else
+	{
+		arg_null(args, TIMESTAMPTZOID);
+		arg_null(args, TIMESTAMPTZOID);
+	}
+}
+
+/*
+ * Debits a dataset and appends to the release log, within a visit; returns the
+ * new release's id.  Timeline and WAL position are the server's at this moment:
+ * they tell a release from one that a restored older ledger never saw.
  */
 int64
 release_insert(const ReleaseEntry *entry)
@@ -302,27 +374,18 @@ release_insert(const ReleaseEntry *entry)
 		arg_int4(&args, entry->grantee);
 	arg_text(&args, entry->mechanism);
 	arg_text(&args, entry->parameters ? entry->parameters : "{}");
-	if (entry->asked)
-	{
-		arg_float8(&args, entry->epsilon);
-		arg_float8(&args, entry->delta);
-	}
-	else
-	{
-		arg_null(&args, FLOAT8OID);
-		arg_null(&args, FLOAT8OID);
-	}
+	arg_asked(&args, entry->asked, entry->epsilon);
+	arg_asked(&args, entry->asked, entry->delta);
 	arg_lanes(&args, &entry->price);
 	arg_bool(&args, entry->seeded);
-	arg_int8(&args, (int64) current_timeline());
+	arg_int8(&args, catalog_timeline());
 	arg_datum(&args, PG_LSNOID, LSNGetDatum(GetXLogInsertRecPtr()));
+	arg_text(&args, entry->events);
+	arg_period(&args, &entry->period);
+	arg_bool(&args, entry->owners_act);
 
-	catalog_query("INSERT INTO dpngram.release (dataset, relation, session_role, caller_role, "
-				  "grantee, mechanism, parameters, epsilon, delta, mu2, eps_pure, delta_add, "
-				  "seeded, timeline, lsn) "
-				  "VALUES ($1, $2, coalesce($3, ''), coalesce($4, ''), $5, $6, $7::jsonb, "
-				  "$8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
-				  &args);
+	if (catalog_query(release_statement, &args) != 1)
+		elog(ERROR, "dataset %d vanished", entry->dataset);
 	return row_int8(0, 1);
 }
 

@@ -17,7 +17,7 @@ typedef struct Catalog
 	MemoryContext outer; /* results that outlive the visit go here */
 } Catalog;
 
-#define CATALOG_MAX_ARGS 24
+#define CATALOG_MAX_ARGS 32
 
 typedef struct CatalogArgs
 {
@@ -28,6 +28,7 @@ typedef struct CatalogArgs
 } CatalogArgs;
 
 extern Oid catalog_class(void);
+extern int64 catalog_timeline(void);
 extern void catalog_enter(Catalog *cat);
 extern void catalog_leave(Catalog *cat);
 
@@ -35,6 +36,7 @@ extern void arg_bool(CatalogArgs *args, bool value);
 extern void arg_int4(CatalogArgs *args, int32 value);
 extern void arg_int8(CatalogArgs *args, int64 value);
 extern void arg_oid(CatalogArgs *args, Oid value);
+extern void arg_time(CatalogArgs *args, TimestampTz value);
 extern void arg_float8(CatalogArgs *args, double value);
 extern void arg_text(CatalogArgs *args, const char *value);
 extern void arg_datum(CatalogArgs *args, Oid type, Datum value);
@@ -52,7 +54,7 @@ extern Oid row_oid(uint64 row, int column);
 extern double row_float8(uint64 row, int column);
 extern bool row_own_change(uint64 row, int column);
 extern char *row_text(const Catalog *cat, uint64 row, int column);
-extern LaneAmounts row_lanes(uint64 row, int first_column);
+extern LaneAmounts row_lanes(const Catalog *cat, uint64 row, int first_column);
 
 /* One row of the release log. */
 typedef struct ReleaseEntry
@@ -68,7 +70,10 @@ typedef struct ReleaseEntry
 	double epsilon;
 	double delta;
 	LaneAmounts price;
+	const char *events; /* JSON; NULL: none */
+	LedgerPeriod period;
 	bool seeded;
+	bool owners_act; /* dataset.changed tells of it */
 } ReleaseEntry;
 
 extern int64 release_insert(const ReleaseEntry *entry);

@@ -132,12 +132,23 @@ lock_until(int32 dataset, TimestampTz deadline)
 	AtEOXact_GUC(false, nestlevel);
 }
 
+static int
+count_events(const LedgerRequest *request)
+{
+	int n = 0;
+
+	for (int i = 0; i < request->ncandidates; i++)
+		n += request->candidates[i].nevents;
+	return n;
+}
+
 static dsm_segment *
 segment_create(const LedgerAccess *access, const LedgerRequest *request,
 			   TimestampTz deadline)
 {
 	const char *parameters = request->parameters ? request->parameters : "{}";
-	Size size = offsetof(ChargeSegment, parameters) + strlen(parameters) + 1;
+	Size size = offsetof(ChargeSegment, event) +
+				count_events(request) * sizeof(LedgerEvent) + strlen(parameters) + 1;
 	dsm_segment *dsm = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
 	ChargeSegment *segment;
 
@@ -157,10 +168,18 @@ segment_create(const LedgerAccess *access, const LedgerRequest *request,
 	segment->epsilon = request->epsilon;
 	segment->delta = request->delta;
 	segment->seeded = request->seeded;
+	segment->period = access->period;
 	segment->ncandidates = request->ncandidates;
-	memcpy(segment->candidates, request->candidates, sizeof(segment->candidates));
+	for (int i = 0; i < request->ncandidates; i++)
+	{
+		const LedgerPrice *price = &request->candidates[i];
+
+		segment->nevents[i] = price->nevents;
+		memcpy(&segment->event[charge_first_event(segment, i)], price->event,
+			   price->nevents * sizeof(LedgerEvent));
+	}
 	strlcpy(segment->mechanism, request->mechanism, NAMEDATALEN);
-	strcpy(segment->parameters, parameters);
+	strcpy(charge_parameters(segment), parameters);
 	return dsm;
 }
 
@@ -260,7 +279,9 @@ request_check(const LedgerRequest *request)
 		elog(ERROR, "a charge needs 1 to %d prices", LEDGER_MAX_CANDIDATES);
 	for (int i = 0; i < request->ncandidates; i++)
 	{
-		if (!lanes_valid_price(&request->candidates[i]))
+		if (request->candidates[i].nevents > LEDGER_MAX_EVENTS)
+			elog(ERROR, "a price has at most %d events", LEDGER_MAX_EVENTS);
+		if (!accounting_valid_events(&request->candidates[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_ARGUMENT),
 					 errmsg("a price must be finite and not negative")));
@@ -274,7 +295,7 @@ request_check(const LedgerRequest *request)
  * ledger_charge: debits the first candidate price that fits every lane of the
  * dataset and of the caller's grant, committed when this returns.
  *
- * Prices are in mu^2, pure epsilon and additive delta, upper bounds.  Errors:
+ * Prices are events with upper bounds as amounts.  Errors:
  * NG001 no candidate fits; NG002, NG003, NG007 if the dataset ended, the grant was
  * revoked or the binding broke since ledger_open(); NG006 the charge could not
  * be committed in time.  After an error nothing may be read.

@@ -36,8 +36,9 @@ typedef struct ChargeSegment
 	double epsilon;
 	double delta;
 	bool seeded;
+	LedgerPeriod period;
 	int ncandidates;
-	LedgerPrice candidates[LEDGER_MAX_CANDIDATES];
+	int nevents[LEDGER_MAX_CANDIDATES];
 	char mechanism[NAMEDATALEN];
 
 	int64 release_id;
@@ -47,8 +48,26 @@ typedef struct ChargeSegment
 	char detail[512];
 	char hint[512];
 
-	char parameters[FLEXIBLE_ARRAY_MEMBER];
+	/* the candidates' events, one list after the other; then the parameters, a string */
+	LedgerEvent event[FLEXIBLE_ARRAY_MEMBER];
 } ChargeSegment;
+
+/* How many events of the segment come before those of a candidate. */
+static inline int
+charge_first_event(const ChargeSegment *segment, int candidate)
+{
+	int n = 0;
+
+	for (int i = 0; i < candidate; i++)
+		n += segment->nevents[i];
+	return n;
+}
+
+static inline char *
+charge_parameters(ChargeSegment *segment)
+{
+	return (char *) &segment->event[charge_first_event(segment, segment->ncandidates)];
+}
 
 /* What the worker that notes a failed release gets, in bgw_extra. */
 typedef struct FailedRelease

@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
+#include "ledger/binding.h"
 #include "ledger/charge.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
@@ -73,12 +74,8 @@ lock_timeout_until(TimestampTz deadline)
 static Dataset *
 dataset_for_update(const Catalog *cat, int32 id)
 {
-	CatalogArgs args = {0};
-	Dataset *dataset;
+	Dataset *dataset = dataset_lock_row(id) ? dataset_by_id(cat, id) : NULL;
 
-	arg_int4(&args, id);
-	catalog_query("SELECT 1 FROM dpngram.dataset WHERE id = $1 FOR UPDATE", &args);
-	dataset = dataset_by_id(cat, id);
 	if (dataset == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_PROTECTED),
@@ -86,19 +83,23 @@ dataset_for_update(const Catalog *cat, int32 id)
 	return dataset;
 }
 
-static void
-dataset_lanes(int32 id, LaneAmounts *spent, LaneAmounts *cap)
+/*
+ * What the releases of a dataset, or of one grant, that read any of the same
+ * period's rows have cost.  Under the row lock nobody adds to it.
+ */
+static LaneAmounts
+spent_in_period(const Catalog *cat, const LedgerPeriod *period, int32 dataset, int32 grantee)
 {
 	CatalogArgs args = {0};
 
-	arg_int4(&args, id);
-	if (catalog_query("SELECT mu2_spent, eps_pure_spent, delta_add_spent, "
-					  "mu2_cap, eps_pure_cap, delta_add_cap "
-					  "FROM dpngram.dataset WHERE id = $1",
-					  &args) != 1)
-		elog(ERROR, "dataset %d vanished", id);
-	*spent = row_lanes(0, 1);
-	*cap = row_lanes(0, 4);
+	arg_int4(&args, dataset);
+	arg_int4(&args, grantee);
+	arg_time(&args, period->from);
+	arg_time(&args, period->to);
+	catalog_query("SELECT " LANE_SUMS " FROM dpngram.release WHERE dataset = $1 "
+				  "AND ($2 = 0 OR grantee = $2) AND period_from < $4 AND period_to > $3",
+				  &args);
+	return row_lanes(cat, 0, 1);
 }
 
 /* What the first candidate lacked, for the error. */
@@ -113,10 +114,10 @@ typedef struct Shortage
 } Shortage;
 
 static bool
-fits(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap,
-	 const char *role, Shortage *shortage)
+fits(LedgerAccounting accounting, const LaneAmounts *price, const LaneAmounts *spent,
+	 const LaneAmounts *cap, const char *role, Shortage *shortage)
 {
-	int lane = lanes_short(price, spent, cap);
+	int lane = accounting_short(accounting, price, spent, cap);
 
 	if (lane >= 0 && !shortage->known)
 	{
@@ -125,7 +126,7 @@ fits(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap,
 		shortage->role = role;
 		shortage->asked = price->lane[lane];
 		shortage->remaining = lane_remaining(spent->lane[lane], cap->lane[lane]);
-		shortage->overdrawn = lane_overdrawn(spent->lane[lane], cap->lane[lane]);
+		shortage->overdrawn = lane_less(cap->lane[lane], spent->lane[lane]);
 	}
 	return lane < 0;
 }
@@ -157,30 +158,45 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 					   asked, lane, remaining)));
 }
 
+static LaneAmounts
+price_of(ChargeSegment *segment, int candidate)
+{
+	LedgerPrice price = {segment->nevents[candidate],
+						 &segment->event[charge_first_event(segment, candidate)]};
+
+	return accounting_price(&price, segment->epsilon, segment->delta);
+}
+
 /* The first candidate, and the first right, that holds it; else an error. */
 static const Grant *
-choose(const Dataset *dataset, const List *grants, const ChargeSegment *segment,
-	   const LaneAmounts *spent, const LaneAmounts *cap, int *chosen)
+choose(const Catalog *cat, const Dataset *dataset, const List *grants, ChargeSegment *segment,
+	   int *chosen)
 {
 	Shortage shortage = {0};
+	LedgerAccounting accounting = dataset->budget.accounting;
+	const LedgerPeriod *period = &segment->period;
+	LaneAmounts spent = period->any ? spent_in_period(cat, period, dataset->id, 0) :
+									  dataset->spent;
 
 	for (int i = 0; i < segment->ncandidates; i++)
 	{
-		LaneAmounts price = lanes_price(&segment->candidates[i]);
+		LaneAmounts price = price_of(segment, i);
 		ListCell *cell;
 
-		if (!fits(&price, spent, cap, NULL, &shortage))
+		if (!fits(accounting, &price, &spent, &dataset->cap, NULL, &shortage))
 			continue;
+		*chosen = i;
 		foreach (cell, grants)
 		{
 			const Grant *grant = lfirst(cell);
+			LaneAmounts own;
 
-			if (!grant->capped ||
-				fits(&price, &grant->spent, &grant->cap, grant->role, &shortage))
-			{
-				*chosen = i;
+			if (!grant->capped)
 				return grant;
-			}
+			own = period->any ? spent_in_period(cat, period, dataset->id, grant->id) :
+								grant->spent;
+			if (fits(accounting, &price, &own, &grant->cap, grant->role, &shortage))
+				return grant;
 		}
 	}
 	refuse_exhausted(dataset, &shortage);
@@ -188,90 +204,108 @@ choose(const Dataset *dataset, const List *grants, const ChargeSegment *segment,
 }
 
 static void
-raise_sums(const char *sql, int32 id, const LaneAmounts *price)
+debit_grantee(int32 id, const LaneAmounts *price)
 {
 	CatalogArgs args = {0};
 
 	arg_int4(&args, id);
 	arg_lanes(&args, price);
-	if (catalog_change(sql, &args) != 1)
-		elog(ERROR, "ledger row %d vanished", id);
+	if (catalog_change("UPDATE dpngram.grantee SET mu2_spent = mu2_spent + $2, "
+					   "eps_pure_spent = eps_pure_spent + $3, "
+					   "delta_add_spent = delta_add_spent + $4, rho_spent = rho_spent + $5, "
+					   "rho_delta_spent = rho_delta_spent + $6, "
+					   "basic_epsilon_spent = basic_epsilon_spent + $7, "
+					   "basic_delta_spent = basic_delta_spent + $8 WHERE id = $1",
+					   &args) != 1)
+		elog(ERROR, "grant %d vanished", id);
 }
 
 /* The debit and its row in the log, in the worker's open transaction. */
 static int64
-debit(const Dataset *dataset, const Grant *grant, const ChargeSegment *segment,
-	  const LaneAmounts *price)
+debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *grant,
+	  ChargeSegment *segment, int chosen)
 {
+	LedgerPrice price = {segment->nevents[chosen],
+						 &segment->event[charge_first_event(segment, chosen)]};
 	ReleaseEntry entry = {0};
 
-	raise_sums("UPDATE dpngram.dataset SET mu2_spent = mu2_spent + $2, "
-			   "eps_pure_spent = eps_pure_spent + $3, "
-			   "delta_add_spent = delta_add_spent + $4 WHERE id = $1",
-			   dataset->id, price);
+	entry.price = price_of(segment, chosen);
 	if (grant->id != 0)
-		raise_sums("UPDATE dpngram.grantee SET mu2_spent = mu2_spent + $2, "
-				   "eps_pure_spent = eps_pure_spent + $3, "
-				   "delta_add_spent = delta_add_spent + $4 WHERE id = $1",
-				   grant->id, price);
+		debit_grantee(grant->id, &entry.price);
 	dataset_refresh_names(dataset);
 
 	entry.dataset = dataset->id;
-	entry.relation = dataset_relation_text(dataset);
+	entry.relation = relation_text(relation);
 	entry.session_role = segment->session_role;
 	entry.caller = segment->caller;
 	entry.grantee = grant->id;
 	entry.mechanism = segment->mechanism;
-	entry.parameters = segment->parameters;
+	entry.parameters = charge_parameters(segment);
 	entry.asked = true;
 	entry.epsilon = segment->epsilon;
 	entry.delta = segment->delta;
-	entry.price = *price;
+	entry.events = accounting_events_json(&price);
+	entry.period = segment->period;
 	entry.seeded = segment->seeded;
 	return release_insert(&entry);
 }
 
+/* The relation that the caller opened, if the dataset is still bound to it. */
+static const DatasetRelation *
+relation_recheck(const Dataset *dataset, const ChargeSegment *segment)
+{
+	ListCell *cell;
+
+	foreach (cell, dataset->relations)
+	{
+		const DatasetRelation *relation = lfirst(cell);
+
+		if (relation->bound && relation->binding.relid == segment->relid)
+			return relation;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_SUSPENDED),
+			 errmsg("dataset \"%s\" was bound to another relation meanwhile",
+					dataset->name)));
+	return NULL; /* not reached */
+}
+
 /* Refuses what changed since ledger_open() looked; the caller's rights else. */
 static List *
-recheck(const Catalog *cat, const Dataset *dataset, const ChargeSegment *segment)
+recheck(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relation,
+		const ChargeSegment *segment)
 {
-	List *grants = grants_usable(cat, dataset, segment->caller);
+	List *grants = grants_usable(cat, dataset, relation, segment->caller);
 
 	if (grants == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_GRANTED),
 				 errmsg("the grant has been revoked")));
-	binding_check(dataset);
-	if (dataset->binding.relid != segment->relid)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_SUSPENDED),
-				 errmsg("dataset \"%s\" was bound to another relation meanwhile",
-						dataset->name)));
+	binding_check(dataset, relation);
+	if (segment->period.any != (dataset->renewal.every != NULL))
+		elog(ERROR, "dataset %d and its caller disagree about periods", dataset->id);
 	return grants;
 }
 
 /* Decides under the row lock and debits; the answer stands when this returns. */
 static void
-charge_commit(const ChargeSegment *segment, int64 *release_id, int *chosen)
+charge_commit(ChargeSegment *segment, int64 *release_id, int *chosen)
 {
 	Catalog cat;
 	Dataset *dataset;
+	const DatasetRelation *relation;
 	List *grants;
 	const Grant *grant;
-	LaneAmounts spent;
-	LaneAmounts cap;
-	LaneAmounts price;
 
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
 
 	dataset = dataset_for_update(&cat, segment->dataset);
-	grants = recheck(&cat, dataset, segment);
-	dataset_lanes(dataset->id, &spent, &cap);
-	grant = choose(dataset, grants, segment, &spent, &cap, chosen);
-	price = lanes_price(&segment->candidates[*chosen]);
-	*release_id = debit(dataset, grant, segment, &price);
+	relation = relation_recheck(dataset, segment);
+	grants = recheck(&cat, dataset, relation, segment);
+	grant = choose(&cat, dataset, grants, segment, chosen);
+	*release_id = debit(dataset, relation, grant, segment, *chosen);
 
 	catalog_leave(&cat);
 	PopActiveSnapshot();

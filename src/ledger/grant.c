@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
+#include "ledger/binding.h"
 #include "ledger/budget.h"
 #include "ledger/owner.h"
 #include "miscadmin.h"
@@ -28,9 +29,8 @@ typedef struct GrantSpec
 	Oid role;
 	char *name;
 	bool capped;
-	double epsilon;
-	double delta;
-	LedgerPrice caps;
+	Budget budget; /* within the dataset's, and divided like it */
+	LaneAmounts caps;
 } GrantSpec;
 
 static Oid
@@ -102,21 +102,18 @@ grantee_set(int32 id, const GrantSpec *spec)
 	arg_int4(&args, id);
 	if (spec->capped)
 	{
-		LaneAmounts caps = lanes_exact(&spec->caps);
-
-		arg_float8(&args, spec->epsilon);
-		arg_float8(&args, spec->delta);
-		arg_lanes(&args, &caps);
+		arg_float8(&args, spec->budget.epsilon);
+		arg_float8(&args, spec->budget.delta);
 	}
 	else
 	{
 		arg_null(&args, FLOAT8OID);
 		arg_null(&args, FLOAT8OID);
-		for (int i = 0; i < LANES; i++)
-			arg_null(&args, NUMERICOID);
 	}
+	arg_lanes(&args, &spec->caps);
 	catalog_change("UPDATE dpngram.grantee SET epsilon = $2, delta = $3, mu2_cap = $4, "
-				   "eps_pure_cap = $5, delta_add_cap = $6, revoked = NULL, "
+				   "eps_pure_cap = $5, delta_add_cap = $6, rho_cap = $7, rho_delta_cap = $8, "
+				   "basic_epsilon_cap = $9, basic_delta_cap = $10, revoked = NULL, "
 				   "granted = pg_catalog.clock_timestamp() WHERE id = $1",
 				   &args);
 }
@@ -125,27 +122,31 @@ grantee_set(int32 id, const GrantSpec *spec)
 static void
 grant_caps(GrantSpec *spec, const Dataset *dataset, FunctionCallInfo fcinfo)
 {
+	Budget *budget = &spec->budget;
+
 	spec->capped = !PG_ARGISNULL(2) || !PG_ARGISNULL(3);
 	if (!spec->capped)
 		return;
-	spec->epsilon = PG_ARGISNULL(2) ? dataset->epsilon : PG_GETARG_FLOAT8(2);
-	spec->delta = PG_ARGISNULL(3) ? dataset->delta : PG_GETARG_FLOAT8(3);
-	budget_check(spec->epsilon, spec->delta);
-	if (spec->epsilon > dataset->epsilon || spec->delta > dataset->delta)
+	*budget = dataset->budget;
+	if (!PG_ARGISNULL(2))
+		budget->epsilon = PG_GETARG_FLOAT8(2);
+	if (!PG_ARGISNULL(3))
+		budget->delta = PG_GETARG_FLOAT8(3);
+	budget_check(budget);
+	if (budget->epsilon > dataset->budget.epsilon || budget->delta > dataset->budget.delta)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("a grant's budget must not exceed the dataset's"),
-				 errdetail("Dataset \"%s\" has epsilon %g and delta %g.",
-						   dataset->name, dataset->epsilon, dataset->delta)));
-	spec->caps = budget_caps(spec->epsilon, spec->delta,
-							 dataset->pure_share, dataset->delta_share);
+				 errdetail("Dataset \"%s\" has epsilon %g and delta %g.", dataset->name,
+						   dataset->budget.epsilon, dataset->budget.delta)));
+	spec->caps = budget_caps(budget);
 }
 
 /* A regclass argument needs USAGE on the schema; SELECT is not needed. */
 static void
-warn_without_usage(const Dataset *dataset, const GrantSpec *spec)
+warn_without_usage(const DatasetRelation *relation, const GrantSpec *spec)
 {
-	Oid relid = dataset_relation(dataset);
+	Oid relid = relation_of(relation);
 	Oid schema = OidIsValid(relid) ? get_rel_namespace(relid) : InvalidOid;
 
 	if (!OidIsValid(schema) ||
@@ -169,8 +170,8 @@ grant_json(const GrantSpec *spec)
 	json_text(&json, "role", spec->name);
 	if (spec->capped)
 	{
-		json_number(&json, "epsilon", spec->epsilon);
-		json_number(&json, "delta", spec->delta);
+		json_number(&json, "epsilon", spec->budget.epsilon);
+		json_number(&json, "delta", spec->budget.delta);
 	}
 	return json_end(&json);
 }
@@ -197,6 +198,7 @@ dpngram_grant(PG_FUNCTION_ARGS)
 	GrantSpec spec = {0};
 	Catalog cat;
 	Dataset *dataset;
+	ListCell *cell;
 	int32 id;
 
 	owner_may_write("dp_grant()");
@@ -205,7 +207,7 @@ dpngram_grant(PG_FUNCTION_ARGS)
 
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, NameStr(*PG_GETARG_NAME(0)));
-	binding_check(dataset);
+	binding_check(dataset, dataset_first(dataset));
 	spec.role = role_argument(spec.name);
 	grant_caps(&spec, dataset, fcinfo);
 	refresh_roles(dataset->id);
@@ -214,7 +216,8 @@ dpngram_grant(PG_FUNCTION_ARGS)
 		id = grantee_insert(dataset->id, &spec);
 	grantee_set(id, &spec);
 	owner_act(&cat, dataset, "dp_grant", grant_json(&spec), NULL);
-	warn_without_usage(dataset, &spec);
+	foreach (cell, dataset->relations)
+		warn_without_usage(lfirst(cell), &spec);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();
 }

@@ -5,47 +5,37 @@
  *
  * A double is a binary fraction, so its decimal expansion is finite and type
  * numeric holds it, and sums of such, without any error.  The ledger makes use
- * of that: prices and caps are doubles on the grid of 2^-100, converted exactly;
+ * of that: amounts and caps are doubles on the grid of 2^-100, converted exactly;
  * sums and comparisons are numeric.  Rounding happens in three places only,
  * each against the one who spends:
  *
- *	- a price is an upper bound by contract and is rounded up to the grid (which
+ *	- an amount is an upper bound by contract and is rounded up to the grid (which
  *	  leaves every double of at least 2^-48 as it is);
  *	- a cap is computed by products and differences of doubles, each rounded
  *	  down, and then down to the grid;
- *	- mu of the Gaussian lane comes from dp_gaussian_mu(), which rounds down.
+ *	- conversions between notions of privacy (dp_gaussian.c, dp_zcdp.c) are
+ *	  rounded so that the promise holds.
  *
  * Hence a price that equals a cap, as a double, fits it, however often the two
  * were stored and read, and one that exceeds it by one unit in the last place
  * does not.
- *
- * The caps are those of the three-lane filter: for a budget of (epsilon, delta),
- *
- *	exp(cap_eps_pure) dG(epsilon - cap_eps_pure, sqrt(cap_mu2)) + cap_delta_add <= delta
- *
- * where dG is the hockey-stick divergence of Gaussian differential privacy; the
- * factor pays for what the pure lane also holds, noise that is Gaussian but for
- * a density ratio (doc/privacy.md, "The lattice").  As long as each lane's sum
- * stays within its own cap, fixed beforehand, releases may be chosen adaptively
- * (Smith and Thakurta, arXiv 2210.17520, for the Gaussian lane; pure epsilon and
- * additive delta add up).
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "common/dp_gaussian.h"
 #include "ledger/lanes.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-const char *const lane_names[LANES] = {"mu2", "eps_pure", "delta_add"};
+const char *const lane_names[LANES] = {
+	"mu2", "eps_pure", "delta_add", "rho", "rho_delta", "basic_epsilon", "basic_delta"};
 
 /* From here on every double is an integer, and shifting it could overflow. */
 #define ON_GRID_FROM 0x1p52
 
-static double
-grid_down(double x)
+double
+lane_grid_down(double x)
 {
 	if (x >= ON_GRID_FROM)
 		return x;
@@ -61,8 +51,8 @@ grid_up(double x)
 }
 
 /* a * b for a, b >= 0, rounded down; fma gives the rounding error's sign. */
-static double
-multiply_down(double a, double b)
+double
+lane_multiply_down(double a, double b)
 {
 	double product = a * b;
 
@@ -70,52 +60,14 @@ multiply_down(double a, double b)
 }
 
 /* a - b for a >= b >= 0, rounded down; the error is itself a double (Knuth's TwoSum). */
-static double
-subtract_down(double a, double b)
+double
+lane_subtract_down(double a, double b)
 {
 	double difference = a - b;
 	double b_seen = a - difference;
 	double error = (a - (difference + b_seen)) + (b_seen - b);
 
 	return error < 0 ? nextafter(difference, 0) : difference;
-}
-
-/*
- * The caps of a budget of (epsilon, delta), on the grid.  pure_share of epsilon
- * goes to the lane of pure epsilon and delta_share of delta to that of additive
- * delta; with delta = 0 nothing but pure epsilon can be spent, and all of
- * epsilon goes there.  False if no cap can be computed.
- */
-bool
-lanes_caps(double epsilon, double delta, double pure_share, double delta_share,
-		   LedgerPrice *caps)
-{
-	double delta_g;
-	double mu;
-
-	memset(caps, 0, sizeof(*caps));
-	if (delta == 0)
-	{
-		caps->eps_pure = grid_down(epsilon);
-		return true;
-	}
-
-	caps->eps_pure = grid_down(multiply_down(pure_share, epsilon));
-	caps->delta_add = grid_down(multiply_down(delta_share, delta));
-	delta_g = multiply_down(subtract_down(delta, caps->delta_add),
-							nextafter(exp(-caps->eps_pure), 0));
-	if (dp_gaussian_mu(subtract_down(epsilon, caps->eps_pure), delta_g, &mu) != DP_OK)
-		return false;
-	caps->mu2 = grid_down(multiply_down(mu, mu));
-	return true;
-}
-
-bool
-lanes_valid_price(const LedgerPrice *price)
-{
-	return isfinite(price->mu2) && price->mu2 >= 0 &&
-		   isfinite(price->eps_pure) && price->eps_pure >= 0 &&
-		   isfinite(price->delta_add) && price->delta_add >= 0;
 }
 
 /*
@@ -139,49 +91,55 @@ lane_exact(double amount)
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-LaneAmounts
-lanes_exact(const LedgerPrice *amounts)
+/* "count" times a finite amount of at least 0, which is rounded up to the grid. */
+Datum
+lane_price(double amount, int32 count)
 {
-	LaneAmounts result;
+	Datum one = lane_exact(grid_up(amount));
 
-	result.lane[LANE_MU2] = lane_exact(amounts->mu2);
-	result.lane[LANE_EPS_PURE] = lane_exact(amounts->eps_pure);
-	result.lane[LANE_DELTA_ADD] = lane_exact(amounts->delta_add);
-	return result;
+	if (count == 1)
+		return one;
+	return DirectFunctionCall2(numeric_mul, one,
+							   DirectFunctionCall1(int4_numeric, Int32GetDatum(count)));
 }
 
-/* A valid price as it is debited: rounded up to the grid. */
-LaneAmounts
-lanes_price(const LedgerPrice *price)
+Datum
+lane_add(Datum a, Datum b)
 {
-	LedgerPrice up;
-
-	up.mu2 = grid_up(price->mu2);
-	up.eps_pure = grid_up(price->eps_pure);
-	up.delta_add = grid_up(price->delta_add);
-	return lanes_exact(&up);
+	return DirectFunctionCall2(numeric_add, a, b);
 }
 
 LaneAmounts
 lanes_zero(void)
 {
-	LedgerPrice zero = {0, 0, 0};
+	LaneAmounts zero;
 
-	return lanes_exact(&zero);
+	for (int i = 0; i < LANES; i++)
+		zero.lane[i] = lane_exact(0);
+	return zero;
 }
 
-/* The first lane in which spent + price exceeds the cap, or -1 if all hold it. */
-int
-lanes_short(const LaneAmounts *price, const LaneAmounts *spent, const LaneAmounts *cap)
+LaneAmounts
+lanes_add(const LaneAmounts *a, const LaneAmounts *b)
 {
-	for (int i = 0; i < LANES; i++)
-	{
-		Datum sum = DirectFunctionCall2(numeric_add, spent->lane[i], price->lane[i]);
+	LaneAmounts sum;
 
-		if (!DatumGetBool(DirectFunctionCall2(numeric_le, sum, cap->lane[i])))
-			return i;
-	}
-	return -1;
+	for (int i = 0; i < LANES; i++)
+		sum.lane[i] = lane_add(a->lane[i], b->lane[i]);
+	return sum;
+}
+
+bool
+lane_less(Datum a, Datum b)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_lt, a, b));
+}
+
+/* Does spent + price keep the cap?  A lane without a cap holds nothing. */
+bool
+lane_fits(Datum price, Datum spent, Datum cap)
+{
+	return !lane_is_none(cap) && !lane_less(cap, lane_add(spent, price));
 }
 
 /* cap - spent, or 0 where a dataset carries more than its cap. */
@@ -197,15 +155,10 @@ lane_remaining(Datum spent, Datum cap)
 bool
 lanes_any(const LaneAmounts *amounts)
 {
-	LaneAmounts zero = lanes_zero();
-
-	return lanes_short(amounts, &zero, &zero) >= 0;
-}
-
-bool
-lane_overdrawn(Datum spent, Datum cap)
-{
-	return DatumGetBool(DirectFunctionCall2(numeric_gt, spent, cap));
+	for (int i = 0; i < LANES; i++)
+		if (lane_less(lane_exact(0), amounts->lane[i]))
+			return true;
+	return false;
 }
 
 /* An amount for a message: the nearest double, in its shortest form. */

@@ -11,18 +11,68 @@
 
 #include "postgres.h"
 #include "access/attnum.h"
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 
-/*
- * A price in the three lanes of mode gdp (doc/privacy.md, "The ledger").
- * Each amount is an upper bound; the ledger rounds it up to its quantum.
- */
+/* How the releases of a dataset add up; fixed when it is made (accounting.c). */
+typedef enum LedgerAccounting
+{
+	ACCOUNTING_GDP,	 /* as Gaussian mechanisms */
+	ACCOUNTING_ZCDP, /* as zero-concentrated differential privacy */
+	ACCOUNTING_BASIC /* sums of epsilon and delta */
+} LedgerAccounting;
+
+/* The numbers of which dpngram.dataset has columns, in any accounting. */
+typedef enum Lane
+{
+	LANE_MU2,			/* gdp: sum of (sensitivity / sigma)^2 */
+	LANE_EPS_PURE,		/* gdp: pure epsilon */
+	LANE_DELTA_ADD,		/* gdp: additive delta */
+	LANE_RHO,			/* zcdp: rho */
+	LANE_RHO_DELTA,		/* zcdp: additive delta */
+	LANE_BASIC_EPSILON, /* basic: epsilon */
+	LANE_BASIC_DELTA	/* basic: delta */
+} Lane;
+
+#define LANES 7
+
+/* What a mechanism does that costs privacy, independent of how it is accounted. */
+typedef enum LedgerEventKind
+{
+	EVENT_GAUSSIAN,	   /* amount: mu^2 = (l2 sensitivity / sigma)^2 */
+	EVENT_LAPLACE,	   /* amount: epsilon = l1 sensitivity / scale */
+	EVENT_EXPONENTIAL, /* amount: epsilon of an exponential mechanism (or Gumbel noise) */
+	EVENT_PURE,		   /* amount: epsilon of any other pure mechanism */
+	EVENT_LATTICE,	   /* slack of discrete noise; amount: in pure epsilon; tail: in zcdp's delta */
+	EVENT_DELTA		   /* amount: additive delta */
+} LedgerEventKind;
+
+/* Amounts are upper bounds; the ledger rounds them up to its quantum. */
+typedef struct LedgerEvent
+{
+	LedgerEventKind kind;
+	int32 count; /* that many of them, chosen one after the other */
+	double amount;
+	double tail;
+} LedgerEvent;
+
+/* Beyond this many differing events a mechanism must bundle them. */
+#define LEDGER_MAX_EVENTS 1024
+
+/* A price: the events of a call. */
 typedef struct LedgerPrice
 {
-	double mu2;		  /* sum of (sensitivity / sigma)^2 */
-	double eps_pure;  /* pure epsilon */
-	double delta_add; /* additive delta */
+	int nevents;
+	LedgerEvent *event;
 } LedgerPrice;
+
+/* The rows that a call may read, where a dataset's budget is one a period. */
+typedef struct LedgerPeriod
+{
+	bool any; /* false: all rows, one budget */
+	TimestampTz from;
+	TimestampTz to; /* not included */
+} LedgerPeriod;
 
 /* A dataset as one caller sees it, after all checks of ledger_open(). */
 typedef struct LedgerAccess
@@ -37,22 +87,25 @@ typedef struct LedgerAccess
 	List *text_columns; /* of char *; NIL: any column may be named */
 	double epsilon;		/* the dataset's budget */
 	double delta;
+	LedgerAccounting accounting;
 	double pure_share;
 	double delta_share;
-	LedgerPrice caps; /* a price equal to them fits while nothing is spent */
+	LedgerPeriod period;
+	AttrNumber time_attnum; /* the rows' time, where there are periods */
 } LedgerAccess;
 
 #define LEDGER_MAX_CANDIDATES 4
 
 /*
- * What is to be charged.  Of the candidates, alternatives that are each
+ * What is to be charged.  The call as a whole is (epsilon, delta) differentially
+ * private with each of its candidates.  Of the candidates, alternatives that are each
  * sufficient for the call, the first that fits every lane is debited.
  */
 typedef struct LedgerRequest
 {
 	const char *mechanism;
 	const char *parameters; /* JSON, public, no data value */
-	double epsilon;			/* as the caller asked */
+	double epsilon;			/* as the caller asked: what accounting basic debits */
 	double delta;
 	bool seeded; /* predictable noise (dpngram.test_seed) */
 	int ncandidates;

@@ -5,13 +5,14 @@
  *	  the release log.
  *
  * Unlike a charge, an owner's act is part of the owner's transaction.  It takes
- * both locks of charge.c's protocol: the lock-manager lock, and, by the update
- * of dataset.changed, the row's.  That update is also how ledger_open() knows
- * a dataset that its own transaction changed.
+ * both locks of charge.c's protocol: the lock-manager lock and the row's.  The
+ * update of that row is also how ledger_open() knows a dataset that its own
+ * transaction changed.
  */
 #include "postgres.h"
 
 #include "dpngram_errcodes.h"
+#include "ledger/binding.h"
 #include "ledger/owner.h"
 #include "miscadmin.h"
 #include "tcop/utility.h"
@@ -32,15 +33,12 @@ static Dataset *
 find_owned(const Catalog *cat, const char *name)
 {
 	Dataset *dataset = dataset_by_name(cat, name);
-	Oid owner;
 
 	if (dataset == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("dataset \"%s\" does not exist", name)));
-	owner = dataset_owner(dataset);
-	if (!superuser_arg(cat->caller) &&
-		!(OidIsValid(owner) && has_privs_of_role(cat->caller, owner)))
+	if (!dataset_owned_by(dataset, cat->caller))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of dataset \"%s\"", name)));
@@ -58,6 +56,7 @@ owner_dataset(const Catalog *cat, const char *name)
 	int32 locked = dataset->id;
 
 	dataset_lock(locked);
+	dataset_lock_row(locked);
 	dataset = find_owned(cat, name);
 	if (dataset->id != locked)
 		ereport(ERROR,
@@ -68,28 +67,24 @@ owner_dataset(const Catalog *cat, const char *name)
 }
 
 /*
- * Marks the dataset as changed, takes over its relation's present names and logs
- * the act; price NULL is nothing at all.
+ * Takes over the relations' present names and logs the act, which marks the
+ * dataset as changed; price NULL is nothing at all.
  */
 void
 owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
 		  const char *parameters, const LaneAmounts *price)
 {
-	CatalogArgs args = {0};
 	ReleaseEntry entry = {0};
 
-	arg_int4(&args, dataset->id);
-	catalog_change("UPDATE dpngram.dataset SET changed = pg_catalog.clock_timestamp() "
-				   "WHERE id = $1",
-				   &args);
 	dataset_refresh_names(dataset);
 	entry.dataset = dataset->id;
-	entry.relation = dataset_relation_text(dataset);
+	entry.relation = relation_text(dataset_first(dataset));
 	entry.session_role = GetSessionUserId();
 	entry.caller = cat->caller;
 	entry.mechanism = act;
 	entry.parameters = parameters;
 	entry.price = price ? *price : lanes_zero();
+	entry.owners_act = true;
 	release_end_insert(release_insert(&entry), "done", NULL);
 }
 
@@ -123,6 +118,24 @@ json_number(StringInfo json, const char *key, double value)
 {
 	json_key(json, key);
 	appendStringInfoString(json, float8out_internal(value));
+}
+
+/* Former datasets, if there are any. */
+void
+json_sources(StringInfo json, const char *key, const List *sources)
+{
+	ListCell *cell;
+	const char *separator = "[";
+
+	if (sources == NIL)
+		return;
+	json_key(json, key);
+	foreach (cell, sources)
+	{
+		appendStringInfo(json, "%s%d", separator, lfirst_int(cell));
+		separator = ", ";
+	}
+	appendStringInfoChar(json, ']');
 }
 
 char *

@@ -6,7 +6,7 @@
 #define DPNGRAM_OWNER_H
 
 #include "lib/stringinfo.h"
-#include "ledger/binding.h"
+#include "ledger/dataset.h"
 
 extern void owner_may_write(const char *function);
 extern Dataset *owner_dataset(const Catalog *cat, const char *name);
@@ -16,6 +16,7 @@ extern void owner_act(const Catalog *cat, const Dataset *dataset, const char *ac
 extern void json_begin(StringInfo json);
 extern void json_text(StringInfo json, const char *key, const char *value);
 extern void json_number(StringInfo json, const char *key, double value);
+extern void json_sources(StringInfo json, const char *key, const List *sources);
 extern char *json_end(StringInfo json);
 
 #endif /* DPNGRAM_OWNER_H */

@@ -2,7 +2,7 @@
  * protect.c
  *	  dp_protect: puts a relation under a budget of its own.
  *
- * The three caps are computed once, here, and stored (lanes.c): a filter whose
+ * The caps are computed once, here, and stored (accounting.c): a filter whose
  * caps followed what was already seen would prove nothing.  A relation that was
  * protected before starts with what its ended dataset had spent, because what its
  * people lost by those releases is not forgotten by ending the dataset.
@@ -14,7 +14,9 @@
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
+#include "ledger/attach.h"
 #include "ledger/budget.h"
+#include "ledger/carry.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "miscadmin.h"
@@ -28,17 +30,11 @@
 /* The arguments of dp_protect after their checks. */
 typedef struct Protection
 {
-	Oid relid;
-	char *user_col;
-	AttrNumber user_attnum;
-	double epsilon;
-	double delta;
 	char *name;
-	double pure_share;
-	double delta_share;
-	List *columns; /* of char * */
+	Attachment relation;
+	Budget budget;
 	bool carry_forward;
-	LedgerPrice caps;
+	LaneAmounts caps;
 } Protection;
 
 static void
@@ -62,60 +58,6 @@ share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("%s must lie between 0 and 1, without both", name)));
 	return share;
-}
-
-/* epsilon and delta of a budget; also those of a grant. */
-void
-budget_check(double epsilon, double delta)
-{
-	if (!(epsilon > 0) || isinf(epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("epsilon must be positive and finite")));
-	if (!(delta >= 0 && delta < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("delta must be at least 0 and less than 1")));
-}
-
-/* The caps of a budget, or an error. */
-LedgerPrice
-budget_caps(double epsilon, double delta, double pure_share, double delta_share)
-{
-	LedgerPrice caps;
-
-	if (!lanes_caps(epsilon, delta, pure_share, delta_share, &caps))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("no budget can be computed from this epsilon and delta")));
-	return caps;
-}
-
-static List *
-columns_argument(ArrayType *array, Oid relid)
-{
-	List *columns = NIL;
-	Datum *elements;
-	bool *nulls;
-	int n;
-
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &elements, &nulls, &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("columns must not hold nulls")));
-		relation_check_column(relid, NameStr(*DatumGetName(elements[i])));
-		columns = lappend(columns, pstrdup(NameStr(*DatumGetName(elements[i]))));
-	}
-	if (columns == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("columns must name at least one column"),
-				 errhint("Leave it out to allow all.")));
-	return columns;
 }
 
 /*
@@ -160,18 +102,41 @@ options_argument(Jsonb *options, Protection *protection)
 				 errmsg("only a superuser may forget what an ended dataset spent")));
 }
 
-static void
+static LedgerAccounting
 accounting_argument(FunctionCallInfo fcinfo, int argument)
 {
-	char *accounting;
+	LedgerAccounting accounting;
+	char *name;
 
 	refuse_null(fcinfo, argument, "accounting");
-	accounting = text_to_cstring(PG_GETARG_TEXT_PP(argument));
-	if (strcmp(accounting, "gdp") != 0)
+	name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	if (!accounting_by_name(name, &accounting))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("unknown accounting \"%s\"", accounting),
-				 errhint("Known is: gdp.")));
+				 errmsg("unknown accounting \"%s\"", name),
+				 errhint("Known are gdp, zcdp and basic.")));
+	return accounting;
+}
+
+/* The shares, where the accounting has lanes for them. */
+static Budget
+budget_arguments(FunctionCallInfo fcinfo)
+{
+	Budget budget;
+
+	refuse_null(fcinfo, 2, "epsilon");
+	refuse_null(fcinfo, 3, "delta");
+	budget.epsilon = PG_GETARG_FLOAT8(2);
+	budget.delta = PG_GETARG_FLOAT8(3);
+	budget.accounting = accounting_argument(fcinfo, 5);
+	budget_check(&budget);
+	budget.pure_share = share_argument(fcinfo, 6, "pure_share");
+	budget.delta_share = share_argument(fcinfo, 7, "delta_share");
+	if (budget.delta == 0)
+		budget.delta_share = 0;
+	if (budget.accounting == ACCOUNTING_GDP && budget.delta == 0)
+		budget.pure_share = 1;
+	return budget;
 }
 
 /*
@@ -192,72 +157,25 @@ static Protection
 arguments_check(FunctionCallInfo fcinfo)
 {
 	Protection protection = {0};
+	Attachment *relation = &protection.relation;
 
 	refuse_null(fcinfo, 0, "relation");
 	refuse_null(fcinfo, 1, "user_col");
-	refuse_null(fcinfo, 2, "epsilon");
-	refuse_null(fcinfo, 3, "delta");
 	refuse_null(fcinfo, 9, "options");
-	protection.relid = PG_GETARG_OID(0);
-	protection.user_col = NameStr(*PG_GETARG_NAME(1));
-	protection.epsilon = PG_GETARG_FLOAT8(2);
-	protection.delta = PG_GETARG_FLOAT8(3);
-	budget_check(protection.epsilon, protection.delta);
-	accounting_argument(fcinfo, 5);
-	protection.pure_share = share_argument(fcinfo, 6, "pure_share");
-	protection.delta_share = share_argument(fcinfo, 7, "delta_share");
+	relation->relid = PG_GETARG_OID(0);
+	relation->user_col = NameStr(*PG_GETARG_NAME(1));
+	protection.budget = budget_arguments(fcinfo);
 	options_argument(PG_GETARG_JSONB_P(9), &protection);
 
-	relation_lock_owned(protection.relid, GetUserId());
-	relation_check_kind(protection.relid);
-	protection.user_attnum = relation_user_attnum(protection.relid, protection.user_col);
-	if (!PG_ARGISNULL(8))
-		protection.columns = columns_argument(PG_GETARG_ARRAYTYPE_P(8), protection.relid);
-	protection.name = PG_ARGISNULL(4) ? default_name(protection.relid) :
+	attachment_check(relation, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
+	protection.name = PG_ARGISNULL(4) ? default_name(relation->relid) :
 										NameStr(*PG_GETARG_NAME(4));
 	if (protection.name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("a dataset's name must not be empty")));
-	if (protection.delta == 0)
-	{
-		protection.pure_share = 1;
-		protection.delta_share = 0;
-	}
-	protection.caps = budget_caps(protection.epsilon, protection.delta,
-								  protection.pure_share, protection.delta_share);
+	protection.caps = budget_caps(&protection.budget);
 	return protection;
-}
-
-/*
- * What the relation's last ended dataset spent: the one bound to the same OID,
- * or, where a restore took the bindings away, the one of the same name.  Both
- * stay as they are if there was none.
- */
-static void
-spent_before(const Catalog *cat, Oid relid, LaneAmounts *spent, int32 *from)
-{
-	CatalogArgs args = {0};
-	Oid owner;
-	char *schema;
-	char *relname;
-
-	if (!relation_identity(relid, &owner, &schema, &relname))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	arg_oid(&args, relid);
-	arg_text(&args, schema);
-	arg_text(&args, relname);
-	if (catalog_query("SELECT d.id, d.mu2_spent, d.eps_pure_spent, d.delta_add_spent "
-					  "FROM dpngram.dataset d "
-					  "JOIN dpngram.relation r ON r.dataset = d.id "
-					  "LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
-					  "WHERE d.ended IS NOT NULL AND (b.relid = $1 OR "
-					  "(b.relation IS NULL AND r.schema = $2 AND r.name = $3)) "
-					  "ORDER BY d.id DESC LIMIT 1",
-					  &args) == 0)
-		return;
-	*from = row_int4(0, 1);
-	*spent = row_lanes(0, 2);
 }
 
 static void
@@ -271,73 +189,39 @@ refuse_taken_name(const Catalog *cat, const char *name)
 }
 
 static int32
-dataset_insert(const Protection *protection, const char *owner, const LaneAmounts *spent)
+dataset_insert(const Protection *protection, const char *owner)
 {
 	CatalogArgs args = {0};
-	LaneAmounts caps = lanes_exact(&protection->caps);
 
 	arg_text(&args, protection->name);
 	arg_text(&args, owner);
-	arg_float8(&args, protection->epsilon);
-	arg_float8(&args, protection->delta);
-	arg_float8(&args, protection->pure_share);
-	arg_float8(&args, protection->delta_share);
-	arg_lanes(&args, &caps);
-	arg_lanes(&args, spent);
+	arg_float8(&args, protection->budget.epsilon);
+	arg_float8(&args, protection->budget.delta);
+	arg_text(&args, accounting_name(protection->budget.accounting));
+	arg_float8(&args, protection->budget.pure_share);
+	arg_float8(&args, protection->budget.delta_share);
+	arg_lanes(&args, &protection->caps);
 	catalog_query("INSERT INTO dpngram.dataset (name, owner, epsilon, delta, accounting, "
-				  "pure_share, delta_share, mu2_cap, eps_pure_cap, delta_add_cap, "
-				  "mu2_spent, eps_pure_spent, delta_add_spent) "
-				  "VALUES ($1, $2, $3, $4, 'gdp', $5, $6, $7, $8, $9, $10, $11, $12) "
+				  "pure_share, delta_share, " CAP_COLUMNS ") "
+				  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
 				  "RETURNING id",
 				  &args);
 	return row_int4(0, 1);
 }
 
-static void
-relation_insert(const Protection *protection, int32 dataset, const char *schema,
-				const char *relname, const Binding *binding)
-{
-	CatalogArgs args = {0};
-	ArrayType *columns = NULL;
-
-	if (protection->columns != NIL)
-	{
-		Datum *names = palloc(sizeof(Datum) * list_length(protection->columns));
-		ListCell *cell;
-		int n = 0;
-
-		foreach (cell, protection->columns)
-			names[n++] = CStringGetTextDatum((char *) lfirst(cell));
-		columns = construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT);
-	}
-	arg_int4(&args, dataset);
-	arg_text(&args, schema);
-	arg_text(&args, relname);
-	arg_text(&args, protection->user_col);
-	if (columns == NULL)
-		arg_null(&args, TEXTARRAYOID);
-	else
-		arg_datum(&args, TEXTARRAYOID, PointerGetDatum(columns));
-	catalog_query("INSERT INTO dpngram.relation (dataset, schema, name, user_col, columns) "
-				  "VALUES ($1, $2, $3, $4, $5) RETURNING id",
-				  &args);
-	binding_insert(row_int4(0, 1), binding);
-}
-
 static char *
-protection_json(const Protection *protection, int32 carried_from)
+protection_json(const Protection *protection, const List *sources)
 {
 	StringInfoData json;
 
 	json_begin(&json);
-	json_text(&json, "user_col", protection->user_col);
-	json_number(&json, "epsilon", protection->epsilon);
-	json_number(&json, "delta", protection->delta);
-	json_text(&json, "accounting", "gdp");
-	json_number(&json, "pure_share", protection->pure_share);
-	json_number(&json, "delta_share", protection->delta_share);
-	if (carried_from != 0)
-		json_number(&json, "carried_from", carried_from);
+	json_text(&json, "user_col", protection->relation.user_col);
+	json_number(&json, "epsilon", protection->budget.epsilon);
+	json_number(&json, "delta", protection->budget.delta);
+	json_text(&json, "accounting", accounting_name(protection->budget.accounting));
+	json_number(&json, "pure_share", protection->budget.pure_share);
+	json_number(&json, "delta_share", protection->budget.delta_share);
+	json_sources(&json, protection->carry_forward ? "carried_from" : "forgotten", sources);
 	return json_end(&json);
 }
 
@@ -345,30 +229,32 @@ protection_json(const Protection *protection, int32 carried_from)
 static void
 protect(const Catalog *cat, const Protection *protection)
 {
-	Binding binding = binding_make(protection->relid, protection->user_attnum);
-	LaneAmounts spent = lanes_zero();
-	int32 carried_from = 0;
+	Oid relid = protection->relation.relid;
+	LaneAmounts spent;
+	List *sources;
 	int32 id;
 	Oid owner;
 	char *schema;
 	char *relname;
 
-	relation_refuse_protected(cat, protection->relid, 0);
+	relation_refuse_protected(cat, relid, 0);
 	refuse_taken_name(cat, protection->name);
-	if (protection->carry_forward)
-		spent_before(cat, protection->relid, &spent, &carried_from);
+	sources = carry_sources(cat, relid, 0, &spent);
+	if (!protection->carry_forward)
+		spent = lanes_zero();
 	if (lanes_any(&spent))
 		ereport(NOTICE,
 				(errmsg("dataset \"%s\" carries forward what the relation's ended dataset spent",
 						protection->name)));
 
-	if (!relation_identity(protection->relid, &owner, &schema, &relname))
-		elog(ERROR, "cache lookup failed for relation %u", protection->relid);
-	id = dataset_insert(protection, GetUserNameFromId(owner, false), &spent);
-	relation_insert(protection, id, schema, relname, &binding);
-	owner_act(cat, dataset_by_id(cat, id), "dp_protect",
-			  protection_json(protection, carried_from), &spent);
-	relation_warn(cat, protection->relid);
+	if (!relation_identity(relid, &owner, &schema, &relname))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	id = dataset_insert(protection, GetUserNameFromId(owner, false));
+	attach(id, &protection->relation);
+	carry_record(id, sources, !protection->carry_forward);
+	owner_act(cat, dataset_by_id(cat, id), "dp_protect", protection_json(protection, sources),
+			  &spent);
+	relation_warn(cat, relid);
 }
 
 PG_FUNCTION_INFO_V1(dpngram_protect);

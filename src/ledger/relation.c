@@ -10,6 +10,8 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "ledger/relation.h"
 #include "mb/pg_wchar.h"
@@ -121,6 +123,38 @@ relation_user_attnum(Oid relid, const char *user_col)
 	return attnum;
 }
 
+/* The number of the column that tells a row's time, which its dataset's periods go by. */
+AttrNumber
+relation_time_attnum(Oid relid, const char *time_col)
+{
+	AttrNumber attnum = get_attnum(relid, time_col);
+	Oid type;
+
+	relation_check_column(relid, time_col);
+	type = getBaseType(get_atttype(relid, attnum));
+	if (type != TIMESTAMPTZOID && type != TIMESTAMPOID && type != DATEOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_COLUMN),
+				 errmsg("column \"%s\" cannot tell the rows' time", time_col),
+				 errdetail("Its type must be timestamp with or without time zone, or date.")));
+	return attnum;
+}
+
+/* Can other relations hold the relation's rows, by inheritance or partitioning? */
+bool
+relation_has_kin(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool has_kin;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	has_kin = ((Form_pg_class) GETSTRUCT(tuple))->relhassubclass ||
+			  has_superclass(relid);
+	ReleaseSysCache(tuple);
+	return has_kin;
+}
+
 /*
  * Refuses a relation that a live dataset other than "except" holds already:
  * itself, or a table whose rows are its rows by inheritance or partitioning.
@@ -143,7 +177,7 @@ relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
 					  "kin (relid) AS (SELECT relid FROM up UNION SELECT relid FROM down) "
 					  "SELECT d.name, c.oid = $1, c.oid::pg_catalog.regclass::text "
 					  "FROM dpngram.dataset d "
-					  "JOIN dpngram.relation r ON r.dataset = d.id "
+					  "JOIN dpngram.relation r ON r.dataset = d.id AND r.detached IS NULL "
 					  "LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
 					  "JOIN pg_catalog.pg_class c ON c.oid IN (SELECT relid FROM kin) "
 					  "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -180,7 +214,7 @@ warn_of_overlap(const Catalog *cat, Oid relid)
 	arg_oid(&args, relid);
 	rows = catalog_query("WITH RECURSIVE live AS ("
 						 "SELECT b.relid FROM dpngram.relation_binding b "
-						 "JOIN dpngram.relation r ON r.id = b.relation "
+						 "JOIN dpngram.relation r ON r.id = b.relation AND r.detached IS NULL "
 						 "JOIN dpngram.dataset d ON d.id = r.dataset AND d.ended IS NULL), "
 						 "reads (reader, relid) AS ("
 						 "SELECT $1, $1 UNION SELECT l.relid, l.relid FROM live l UNION "

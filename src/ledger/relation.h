@@ -12,7 +12,9 @@
 extern void relation_lock_owned(Oid relid, Oid caller);
 extern void relation_check_kind(Oid relid);
 extern AttrNumber relation_user_attnum(Oid relid, const char *user_col);
+extern AttrNumber relation_time_attnum(Oid relid, const char *time_col);
 extern void relation_check_column(Oid relid, const char *column);
+extern bool relation_has_kin(Oid relid);
 extern void relation_refuse_protected(const Catalog *cat, Oid relid, int32 except);
 extern void relation_warn(const Catalog *cat, Oid relid);
 

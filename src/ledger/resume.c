@@ -11,6 +11,7 @@
 #include "catalog/namespace.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
+#include "ledger/binding.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "miscadmin.h"
@@ -56,17 +57,18 @@ dpngram_unprotect(PG_FUNCTION_ARGS)
 
 /* The relation to bind to; an error if there is none. */
 static Oid
-relation_to_bind(const Catalog *cat, const Dataset *dataset)
+relation_to_bind(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relation)
 {
-	Oid relid = dataset_relation(dataset);
+	Oid relid = relation_of(relation);
 
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation %s of dataset \"%s\" does not exist",
-						quote_qualified_identifier(dataset->schema, dataset->relname),
+						quote_qualified_identifier(relation->schema, relation->relname),
 						dataset->name),
-				 errhint("Restore it, or give it that name until dp_resume is done.")));
+				 errhint("Restore it, give it that name until dp_resume is done, or take it out "
+						 "by dp_detach.")));
 	relation_lock_owned(relid, cat->caller);
 	relation_check_kind(relid);
 	relation_refuse_protected(cat, relid, dataset->id);
@@ -74,20 +76,19 @@ relation_to_bind(const Catalog *cat, const Dataset *dataset)
 }
 
 /*
- * The privacy unit's number: in the relation that was bound before, the bound
- * column under whatever name it has now, unless it was dropped; else the column
- * of the recorded name.
+ * A column's number: in the relation that was bound before, the bound column under
+ * whatever name it has now, unless it was dropped; else the column of the recorded
+ * name.
  */
-static AttrNumber
-unit_to_bind(const Dataset *dataset, Oid relid)
+static const char *
+column_to_bind(const DatasetRelation *relation, Oid relid, AttrNumber bound, const char *recorded)
 {
-	const Binding *binding = &dataset->binding;
 	char *name = NULL;
 
-	if (dataset->bound && binding->relid == relid &&
-		OidIsValid(get_atttype(relid, binding->user_attnum)))
-		name = get_attname(relid, binding->user_attnum, true);
-	return relation_user_attnum(relid, name ? name : dataset->user_col);
+	if (relation->bound && relation->binding.relid == relid &&
+		OidIsValid(get_atttype(relid, bound)))
+		name = get_attname(relid, bound, true);
+	return name ? name : recorded;
 }
 
 /* Grants are bound to the roles of their names; those of no role are revoked. */
@@ -117,27 +118,31 @@ bind_grantees(const Catalog *cat, int32 dataset)
 }
 
 static void
-bind_relation(const Dataset *dataset, const Binding *binding)
+bind_relation(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relation)
 {
+	const Binding *before = &relation->binding;
+	Oid relid = relation_to_bind(cat, dataset, relation);
+	const char *user_col = column_to_bind(relation, relid, before->user_attnum,
+										  relation->user_col);
+	AttrNumber time_attnum = InvalidAttrNumber;
+	Binding binding;
 	CatalogArgs args = {0};
-	CatalogArgs owned = {0};
 	Oid owner;
 	char *schema;
 	char *relname;
 
-	if (!relation_identity(binding->relid, &owner, &schema, &relname))
-		elog(ERROR, "cache lookup failed for relation %u", binding->relid);
-	arg_int4(&args, dataset->relation_id);
-	arg_text(&args, schema);
-	arg_text(&args, relname);
-	arg_text(&args, get_attname(binding->relid, binding->user_attnum, false));
-	catalog_change("UPDATE dpngram.relation SET schema = $2, name = $3, user_col = $4 "
-				   "WHERE id = $1",
-				   &args);
-	arg_int4(&owned, dataset->id);
-	arg_text(&owned, GetUserNameFromId(owner, false));
-	catalog_change("UPDATE dpngram.dataset SET owner = $2 WHERE id = $1", &owned);
-	binding_insert(dataset->relation_id, binding);
+	if (relation->time_col != NULL)
+		time_attnum = relation_time_attnum(relid, column_to_bind(relation, relid,
+																 before->time_attnum,
+																 relation->time_col));
+	binding = binding_make(relid, relation_user_attnum(relid, user_col), time_attnum);
+	binding_insert(relation->id, &binding);
+
+	if (!relation_identity(relid, &owner, &schema, &relname))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	arg_int4(&args, dataset->id);
+	arg_text(&args, GetUserNameFromId(owner, false));
+	catalog_change("UPDATE dpngram.dataset SET owner = $2 WHERE id = $1", &args);
 }
 
 static char *
@@ -153,8 +158,8 @@ resume_json(const char *defect)
 PG_FUNCTION_INFO_V1(dpngram_resume);
 
 /*
- * dp_resume(dataset): binds a suspended dataset to its relation as it is now,
- * and its grants to the roles of their names.
+ * dp_resume(dataset): binds the suspended relations of a dataset to what they are
+ * now, and its grants to the roles of their names.
  */
 Datum
 dpngram_resume(PG_FUNCTION_ARGS)
@@ -168,15 +173,18 @@ dpngram_resume(PG_FUNCTION_ARGS)
 	name = dataset_argument(fcinfo);
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, name);
-	defect = binding_defect(dataset);
+	defect = dataset_defect(dataset);
 	if (defect == NULL)
 		ereport(NOTICE, (errmsg("dataset \"%s\" is not suspended", name)));
 	else
 	{
-		Oid relid = relation_to_bind(&cat, dataset);
-		Binding binding = binding_make(relid, unit_to_bind(dataset, relid));
+		ListCell *cell;
 
-		bind_relation(dataset, &binding);
+		foreach (cell, dataset->relations)
+		{
+			if (binding_defect(lfirst(cell)) != NULL)
+				bind_relation(&cat, dataset, lfirst(cell));
+		}
 		bind_grantees(&cat, dataset->id);
 		owner_act(&cat, dataset_by_id(&cat, dataset->id), "dp_resume",
 				  resume_json(defect), NULL);

@@ -9,6 +9,7 @@
 
 #include "commands/trigger.h"
 #include "common/dp_gaussian.h"
+#include "common/dp_zcdp.h"
 #include "fmgr.h"
 #include "ledger/lanes.h"
 #include "utils/builtins.h"
@@ -44,6 +45,27 @@ dpngram_lanes_epsilon(PG_FUNCTION_ARGS)
 		dp_gaussian_epsilon(sqrt(mu2), delta_left * exp(-eps_pure), &epsilon) != DP_OK)
 		PG_RETURN_FLOAT8(get_float8_infinity());
 	PG_RETURN_FLOAT8(eps_pure + epsilon);
+}
+
+PG_FUNCTION_INFO_V1(dpngram_zcdp_epsilon);
+
+/*
+ * zcdp_epsilon(rho, rho_delta, delta): the smallest epsilon for which rho-zCDP and
+ * an additive rho_delta together are (epsilon, delta) differentially private, by
+ * the conversion of Canonne, Kamath and Steinke (2020); infinity if there is none.
+ */
+Datum
+dpngram_zcdp_epsilon(PG_FUNCTION_ARGS)
+{
+	double rho = amount_argument(fcinfo, 0);
+	double delta_left = PG_GETARG_FLOAT8(2) - amount_argument(fcinfo, 1);
+	double epsilon;
+
+	if (rho <= 0 && delta_left >= 0)
+		PG_RETURN_FLOAT8(0);
+	if (delta_left <= 0 || dp_zcdp_epsilon(rho, delta_left, &epsilon) != DP_OK)
+		PG_RETURN_FLOAT8(get_float8_infinity());
+	PG_RETURN_FLOAT8(epsilon);
 }
 
 PG_FUNCTION_INFO_V1(dpngram_append_only);

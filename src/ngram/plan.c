@@ -11,7 +11,11 @@
  *
  *		delta(epsilon) <= exp(slack) dG(epsilon - slack, mu) + delta_t + tail,
  *
- * which is solved for mu with a given share of delta for delta_t + tail.
+ * which is solved for mu with a given share of delta for delta_t + tail.  Where a
+ * dataset is accounted by zCDP, the discrete noise has an exact price, mu^2/2, and
+ * the slack shrinks to the numerical error of the spurious n-grams' probability.
+ * A call for all of such a dataset can't have more noise than that allows: then
+ * mu is solved for in zCDP (split.zcdp).
  *
  * The steps of a method:
  *	 dpne		 T steps, one a length; only the first is a set union; sigma_k = c sigma_{k-1}
@@ -26,6 +30,7 @@
 #include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "common/dp_sample.h"
+#include "common/dp_zcdp.h"
 #include "ngram/plan.h"
 
 /* price = computed * this: more than what rounding of doubles can have lost */
@@ -138,6 +143,30 @@ mu_within(const NgramPlan *plan, double mu, double limit)
 	return low;
 }
 
+/* Of the slack, the error of the computed probability of spurious n-grams. */
+static double
+tail_delta(const NgramPlan *plan)
+{
+	double sum = 0;
+
+	if (plan->query.method == METHOD_DPNE)
+		for (int i = 2; i <= plan->nsteps; i++)
+			sum += dp_tail_delta(plan->step[i].bound);
+	return sum * ROUND_UP;
+}
+
+/* The largest mu whose mu^2/2-zCDP keeps (epsilon, delta_g). */
+static DpStatus
+solve_mu_zcdp(const NgramPlan *plan, double delta_g, double *mu)
+{
+	double rho;
+	DpStatus status = dp_zcdp_rho(plan->query.epsilon, delta_g, &rho);
+
+	if (status == DP_OK)
+		*mu = sqrt(2 * rho / ROUND_UP);
+	return status == DP_OK && !(*mu > 0) ? DP_ERR_RANGE : status;
+}
+
 /*
  * The largest mu with exp(r) dG(epsilon - r, mu) <= delta_g, where r is the
  * larger of slack and reserve; with a limit, r stays within it.
@@ -224,11 +253,13 @@ set_price(NgramPlan *plan, double delta_add)
 
 		if (DP_SABOTAGED(SABOTAGE_UNDEBITED) && i == plan->nsteps)
 			break;
+		plan->step[i].mu2 = mu * mu * ROUND_UP;
 		plan->mu2 += mu * mu;
 		plan->eps_pure += dp_slack_epsilon(mu, plan->step[i].bound);
 	}
 	plan->mu2 *= ROUND_UP;
 	plan->eps_pure *= ROUND_UP;
+	plan->tail_delta = tail_delta(plan);
 	plan->delta_add = delta_add;
 }
 
@@ -241,16 +272,20 @@ set_price(NgramPlan *plan, double delta_add)
 DpStatus
 ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
 {
-	double delta_add = query->delta * split.threshold_share;
+	double share = query->delta * split.threshold_share;
+	double delta_add = share;
 	double delta_t;
 	double mu;
 	DpStatus status;
 
 	lay_out_steps(query, plan);
+	if (split.zcdp)
+		delta_add -= tail_delta(plan);
 	delta_t = delta_add - tail(plan);
 	if (!(delta_t > 0))
 		return DP_ERR_RANGE;
-	status = solve_mu(plan, split, query->delta - delta_add, &mu);
+	status = split.zcdp ? solve_mu_zcdp(plan, query->delta - share, &mu) :
+						  solve_mu(plan, split, query->delta - share, &mu);
 	if (status == DP_OK)
 		status = set_sigmas(plan, mu);
 	if (status == DP_OK)

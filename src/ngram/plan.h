@@ -45,6 +45,7 @@ typedef struct NgramSplit
 	double threshold_share; /* of delta, for the thresholds of set unions */
 	double pure_reserve;	/* of epsilon, at least; the lattice's slack if that is more */
 	double pure_limit;		/* of epsilon, at most: more noise if the slack needs more; 0: none */
+	bool zcdp;				/* noise by zero-concentrated differential privacy alone */
 } NgramSplit;
 
 /*
@@ -58,6 +59,7 @@ typedef struct NgramStep
 	int64 bound;	 /* distinct n-grams of a user */
 	int64 sigma;	 /* lattice units */
 	int64 threshold; /* lattice units; set unions only */
+	double mu2;		 /* its part of the price, rounded up */
 } NgramStep;
 
 typedef struct NgramPlan
@@ -66,10 +68,11 @@ typedef struct NgramPlan
 	int nsteps;
 	NgramStep step[NGRAM_MAX_LENGTH + 1];
 
-	/* the price: upper bounds, see ledger.h */
-	double mu2;
-	double eps_pure;
-	double delta_add;
+	/* the price: upper bounds */
+	double mu2;		   /* sum over the steps of (sensitivity / sigma)^2 */
+	double eps_pure;   /* the lattice's slack */
+	double tail_delta; /* what of the slack is left where discrete noise has a price of its own */
+	double delta_add;  /* thresholds, and outputs that the slack does not vouch for */
 } NgramPlan;
 
 extern bool ngram_method_by_name(const char *name, NgramMethod *method);

@@ -2,7 +2,7 @@
 --
 -- Tables are dumped with the database and so hold names as plain text, never OIDs;
 -- the two *_binding tables hold OIDs and are not dumped (src/ledger/binding.c).
--- Amounts are exact multiples of 2^-100 (src/ledger/lanes.c).  Only the charge
+-- Amounts are exact multiples of 2^-100 (src/ledger/lanes.c, accounting.c).  Only the charge
 -- worker and the owner's functions write here.
 
 CREATE SCHEMA dpngram;
@@ -16,21 +16,44 @@ CREATE TABLE dpngram.dataset (
 	owner text NOT NULL,
 	epsilon float8 NOT NULL CHECK (epsilon > 0),
 	delta float8 NOT NULL CHECK (delta >= 0 AND delta < 1),
-	accounting text NOT NULL CHECK (accounting = 'gdp'),
+	accounting text NOT NULL,
 	pure_share float8 NOT NULL,
 	delta_share float8 NOT NULL,
-	mu2_cap numeric NOT NULL CHECK (mu2_cap >= 0),
-	eps_pure_cap numeric NOT NULL CHECK (eps_pure_cap >= 0),
-	delta_add_cap numeric NOT NULL CHECK (delta_add_cap >= 0),
-	mu2_spent numeric NOT NULL CHECK (mu2_spent >= 0),
-	eps_pure_spent numeric NOT NULL CHECK (eps_pure_spent >= 0),
-	delta_add_spent numeric NOT NULL CHECK (delta_add_spent >= 0),
+	mu2_cap numeric CHECK (mu2_cap >= 0),
+	eps_pure_cap numeric CHECK (eps_pure_cap >= 0),
+	delta_add_cap numeric CHECK (delta_add_cap >= 0),
+	mu2_spent numeric NOT NULL DEFAULT 0 CHECK (mu2_spent >= 0),
+	eps_pure_spent numeric NOT NULL DEFAULT 0 CHECK (eps_pure_spent >= 0),
+	delta_add_spent numeric NOT NULL DEFAULT 0 CHECK (delta_add_spent >= 0),
 	created timestamptz NOT NULL DEFAULT clock_timestamp(),
 	changed timestamptz NOT NULL DEFAULT clock_timestamp(),
-	ended timestamptz
+	ended timestamptz,
+	rho_cap numeric CHECK (rho_cap >= 0),
+	rho_delta_cap numeric CHECK (rho_delta_cap >= 0),
+	basic_epsilon_cap numeric CHECK (basic_epsilon_cap >= 0),
+	basic_delta_cap numeric CHECK (basic_delta_cap >= 0),
+	rho_spent numeric NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
+	rho_delta_spent numeric NOT NULL DEFAULT 0 CHECK (rho_delta_spent >= 0),
+	basic_epsilon_spent numeric NOT NULL DEFAULT 0 CHECK (basic_epsilon_spent >= 0),
+	basic_delta_spent numeric NOT NULL DEFAULT 0 CHECK (basic_delta_spent >= 0),
+	renews interval,
+	renewal text CHECK (renewal IN ('calendar', 'rolling')),
+	time_zone text,
+	releases bigint NOT NULL DEFAULT 0,
+	chain bytea NOT NULL DEFAULT '',
+	CONSTRAINT dataset_caps_check CHECK (CASE accounting
+		WHEN 'gdp' THEN num_nulls(mu2_cap, eps_pure_cap, delta_add_cap) = 0
+		WHEN 'zcdp' THEN num_nulls(rho_cap, rho_delta_cap) = 0
+		WHEN 'basic' THEN num_nulls(basic_epsilon_cap, basic_delta_cap) = 0
+		ELSE false END),
+	CONSTRAINT dataset_renews_check CHECK (num_nulls(renews, renewal, time_zone) IN (0, 3))
 );
 CREATE UNIQUE INDEX dataset_live_name ON dpngram.dataset (name) WHERE ended IS NULL;
-COMMENT ON TABLE dpngram.dataset IS 'one privacy budget: caps and sums of its three lanes';
+COMMENT ON TABLE dpngram.dataset IS 'one privacy budget: the sums of its releases in the lanes of every accounting, and the caps of its own';
+COMMENT ON COLUMN dpngram.dataset.accounting IS 'how releases add up: gdp, zcdp or basic';
+COMMENT ON COLUMN dpngram.dataset.renews IS 'length of the periods that have a budget each; NULL: one budget for ever';
+COMMENT ON COLUMN dpngram.dataset.releases IS 'number of its rows in dpngram.release';
+COMMENT ON COLUMN dpngram.dataset.chain IS 'digest of the last of them';
 COMMENT ON COLUMN dpngram.dataset.owner IS 'role name of the relation''s owner when it was bound';
 COMMENT ON COLUMN dpngram.dataset.changed IS 'the owner''s last act; every owner''s function updates it';
 
@@ -40,12 +63,17 @@ CREATE TABLE dpngram.relation (
 	schema text NOT NULL,
 	name text NOT NULL,
 	user_col text NOT NULL,
-	columns text[]
+	columns text[],
+	time_col text,
+	attached timestamptz NOT NULL DEFAULT clock_timestamp(),
+	detached timestamptz
 );
 CREATE INDEX relation_dataset ON dpngram.relation (dataset);
 COMMENT ON TABLE dpngram.relation IS 'the relations of a dataset, by name';
 COMMENT ON COLUMN dpngram.relation.user_col IS 'the privacy unit: the column that names the person';
 COMMENT ON COLUMN dpngram.relation.columns IS 'columns that analysts may name as text; NULL: any';
+COMMENT ON COLUMN dpngram.relation.time_col IS 'the column that tells a row''s period, where the budget renews';
+COMMENT ON COLUMN dpngram.relation.detached IS 'when it was taken out of the dataset';
 
 CREATE TABLE dpngram.relation_binding (
 	relation integer PRIMARY KEY REFERENCES dpngram.relation,
@@ -54,7 +82,10 @@ CREATE TABLE dpngram.relation_binding (
 	relid oid NOT NULL,
 	user_attnum integer NOT NULL,
 	user_type oid NOT NULL,
-	owner oid NOT NULL
+	owner oid NOT NULL,
+	timeline bigint NOT NULL,
+	time_attnum integer NOT NULL DEFAULT 0,
+	time_type oid NOT NULL DEFAULT 0
 );
 CREATE INDEX relation_binding_relid ON dpngram.relation_binding (relid);
 COMMENT ON TABLE dpngram.relation_binding IS 'the very relation meant by a row of dpngram.relation; never dumped';
@@ -72,7 +103,15 @@ CREATE TABLE dpngram.grantee (
 	eps_pure_spent numeric NOT NULL DEFAULT 0,
 	delta_add_spent numeric NOT NULL DEFAULT 0,
 	granted timestamptz NOT NULL DEFAULT clock_timestamp(),
-	revoked timestamptz
+	revoked timestamptz,
+	rho_cap numeric,
+	rho_delta_cap numeric,
+	basic_epsilon_cap numeric,
+	basic_delta_cap numeric,
+	rho_spent numeric NOT NULL DEFAULT 0,
+	rho_delta_spent numeric NOT NULL DEFAULT 0,
+	basic_epsilon_spent numeric NOT NULL DEFAULT 0,
+	basic_delta_spent numeric NOT NULL DEFAULT 0
 );
 CREATE INDEX grantee_dataset ON dpngram.grantee (dataset);
 COMMENT ON TABLE dpngram.grantee IS 'who may spend a dataset, with what the role has spent and its own caps, if any';
@@ -100,14 +139,37 @@ CREATE TABLE dpngram.release (
 	delta_add numeric NOT NULL,
 	seeded boolean NOT NULL,
 	timeline bigint NOT NULL,
-	lsn pg_lsn NOT NULL
+	lsn pg_lsn NOT NULL,
+	rho numeric NOT NULL,
+	rho_delta numeric NOT NULL,
+	basic_epsilon numeric NOT NULL,
+	basic_delta numeric NOT NULL,
+	events jsonb NOT NULL,
+	period_from timestamptz,
+	period_to timestamptz,
+	number bigint NOT NULL,
+	digest bytea NOT NULL
 );
-CREATE INDEX release_dataset ON dpngram.release (dataset);
+CREATE UNIQUE INDEX release_number ON dpngram.release (dataset, number);
+CREATE INDEX release_period ON dpngram.release (dataset, period_to) WHERE period_to IS NOT NULL;
 COMMENT ON TABLE dpngram.release IS 'every charge and every act of an owner; rows are only ever added, and the amounts of a dataset''s rows add up to what it has spent';
 COMMENT ON COLUMN dpngram.release.session_role IS 'session_user of the caller';
 COMMENT ON COLUMN dpngram.release.caller_role IS 'current_user of the caller';
 COMMENT ON COLUMN dpngram.release.grantee IS 'the grant that was used; NULL: by right of ownership';
 COMMENT ON COLUMN dpngram.release.seeded IS 'the noise was predictable (dpngram.test_seed)';
+COMMENT ON COLUMN dpngram.release.events IS 'what the mechanism did, by which any accounting can price it';
+COMMENT ON COLUMN dpngram.release.number IS 'its place among the dataset''s releases, from 1';
+COMMENT ON COLUMN dpngram.release.digest IS 'SHA-256 of the previous release''s digest and this row';
+
+-- What a dataset began with: the spending of former datasets of its relations.
+CREATE TABLE dpngram.carried (
+	dataset integer NOT NULL REFERENCES dpngram.dataset,
+	source integer NOT NULL REFERENCES dpngram.dataset,
+	forgotten boolean NOT NULL,
+	PRIMARY KEY (dataset, source)
+);
+COMMENT ON TABLE dpngram.carried IS 'whose spending a dataset carries: former datasets of its relations';
+COMMENT ON COLUMN dpngram.carried.forgotten IS 'it began without that spending, by a superuser''s word';
 
 -- No foreign key: under REPEATABLE READ the caller's snapshot can't see the
 -- release that the charge worker committed.
@@ -147,6 +209,41 @@ SELECT pg_catalog.pg_extension_config_dump('dpngram.grantee_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.release_end', '');
+SELECT pg_catalog.pg_extension_config_dump('dpngram.carried', '');
+
+-- The hash chain (src/ledger/chain.c).
+CREATE FUNCTION dpngram.row_digest(previous bytea, entry record) RETURNS bytea
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_row_digest';
+REVOKE EXECUTE ON FUNCTION dpngram.row_digest(bytea, record) FROM PUBLIC;
+COMMENT ON FUNCTION dpngram.row_digest(bytea, record) IS 'SHA-256 of a digest and a row''s text';
+
+-- The columns and their order are those of release_statement in src/ledger/catalog.c.
+CREATE FUNCTION dpngram.broken_chain(of_dataset integer)
+	RETURNS TABLE (release bigint, problem text) LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
+	AS $$
+	SELECT c.id, CASE WHEN c.number <> c.previous_number + 1 THEN 'releases before it are missing'
+			ELSE 'it was changed, or the one before it' END
+	  FROM (SELECT r.*, lag(r.digest, 1, ''::bytea) OVER w AS previous,
+				lag(r.number, 1, 0::bigint) OVER w AS previous_number
+			  FROM dpngram.release r WHERE r.dataset = of_dataset
+			WINDOW w AS (ORDER BY r.number)) c
+	 WHERE c.number <> c.previous_number + 1
+		OR c.digest <> dpngram.row_digest(c.previous, ROW(c.id, c.at, c.dataset, c.relation,
+			c.session_role, c.caller_role, c.grantee, c.mechanism, c.parameters, c.epsilon, c.delta,
+			c.mu2, c.eps_pure, c.delta_add, c.rho, c.rho_delta, c.basic_epsilon, c.basic_delta,
+			c.seeded, c.timeline, c.lsn, c.events, c.period_from, c.period_to))
+	UNION ALL
+	SELECT NULL, 'the last releases are missing, or were added'
+	  FROM dpngram.dataset d
+	  LEFT JOIN LATERAL (SELECT r.number, r.digest FROM dpngram.release r
+			WHERE r.dataset = d.id ORDER BY r.number DESC LIMIT 1) l ON true
+	 WHERE d.id = of_dataset
+		AND (d.releases <> coalesce(l.number, 0) OR d.chain <> coalesce(l.digest, ''))
+	$$;
+REVOKE EXECUTE ON FUNCTION dpngram.broken_chain(integer) FROM PUBLIC;
+COMMENT ON FUNCTION dpngram.broken_chain(integer) IS
+	'where a dataset''s log is not what the charges wrote; no rows if it is';
 
 -- Views.  Their functions run as whoever reads the view: pg_has_role() asks
 -- about that role, and the two of ours must be PUBLIC's to call.
@@ -157,29 +254,38 @@ CREATE FUNCTION dpngram.lanes_epsilon(mu2 numeric, eps_pure numeric, delta_add n
 COMMENT ON FUNCTION dpngram.lanes_epsilon(numeric, numeric, numeric, float8) IS
 	'the epsilon that amounts of the three lanes come to at this delta';
 
+CREATE FUNCTION dpngram.zcdp_epsilon(rho numeric, rho_delta numeric, delta float8)
+	RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dpngram_zcdp_epsilon';
+COMMENT ON FUNCTION dpngram.zcdp_epsilon(numeric, numeric, float8) IS
+	'the epsilon that amounts of the lanes of zcdp come to at this delta';
+
 CREATE FUNCTION dpngram.binding_matches(system_identifier bigint, database oid, relid oid,
-		user_attnum integer, user_type oid, owner oid)
+		user_attnum integer, user_type oid, owner oid, timeline bigint, time_attnum integer,
+		time_type oid)
 	RETURNS boolean LANGUAGE C STABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dpngram_binding_matches';
-COMMENT ON FUNCTION dpngram.binding_matches(bigint, oid, oid, integer, oid, oid) IS
+COMMENT ON FUNCTION dpngram.binding_matches(bigint, oid, oid, integer, oid, oid, bigint, integer, oid) IS
 	'is what a binding says true of this cluster, database and relation?';
 
 CREATE VIEW dpngram.dataset_state AS
 SELECT d.id,
 	string_agg(format('%I.%I', coalesce(n.nspname, r.schema::name), coalesce(c.relname, r.name::name)),
 		', ' ORDER BY r.id) AS relation,
-	bool_and(coalesce(dpngram.binding_matches(b.system_identifier, b.database, b.relid,
-		b.user_attnum, b.user_type, b.owner), false)) AS bound,
+	bool_and(m.bound) AS bound,
 	pg_has_role('pg_read_all_stats', 'USAGE')
 		OR bool_or(coalesce(pg_has_role(coalesce(c.relowner, b.owner, o.oid), 'USAGE'),
-			(SELECT s.rolsuper FROM pg_roles s WHERE s.rolname = current_user))) AS owned
+			(SELECT s.rolsuper FROM pg_roles s WHERE s.rolname = current_user))) AS owned,
+	bool_or(m.bound) AS partly
 FROM dpngram.dataset d
-JOIN dpngram.relation r ON r.dataset = d.id
+JOIN dpngram.relation r ON r.dataset = d.id AND r.detached IS NULL
 LEFT JOIN dpngram.relation_binding b ON b.relation = r.id
 	AND b.database = (SELECT db.oid FROM pg_database db WHERE db.datname = current_database())
 LEFT JOIN pg_class c ON c.oid = b.relid
 LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_roles o ON o.rolname = d.owner
+CROSS JOIN LATERAL (SELECT coalesce(dpngram.binding_matches(b.system_identifier, b.database, b.relid,
+	b.user_attnum, b.user_type, b.owner, b.timeline, b.time_attnum, b.time_type), false) AS bound) m
 GROUP BY d.id;
 COMMENT ON VIEW dpngram.dataset_state IS 'present names of datasets'' relations, and whether the reader owns them';
 
@@ -195,49 +301,79 @@ CREATE VIEW dpngram.budget WITH (security_barrier) AS
 SELECT d.name AS dataset,
 	s.relation,
 	l.role::text AS grantee,
-	CASE WHEN s.bound THEN 'active' ELSE 'suspended' END AS status,
+	CASE WHEN s.bound THEN 'active' WHEN s.partly THEN 'partly suspended'
+		ELSE 'suspended' END AS status,
 	l.epsilon,
 	l.delta,
 	d.accounting,
 	l.mu2_cap::float8 AS mu2_cap,
 	l.mu2_spent::float8 AS mu2_spent,
-	greatest(l.mu2_cap - l.mu2_spent, 0)::float8 AS mu2_remaining,
+	greatest(l.mu2_cap - l.mu2_spent, l.mu2_cap * 0)::float8 AS mu2_remaining,
 	l.eps_pure_cap::float8 AS eps_pure_cap,
 	l.eps_pure_spent::float8 AS eps_pure_spent,
-	greatest(l.eps_pure_cap - l.eps_pure_spent, 0)::float8 AS eps_pure_remaining,
+	greatest(l.eps_pure_cap - l.eps_pure_spent, l.eps_pure_cap * 0)::float8 AS eps_pure_remaining,
 	l.delta_add_cap::float8 AS delta_add_cap,
 	l.delta_add_spent::float8 AS delta_add_spent,
-	greatest(l.delta_add_cap - l.delta_add_spent, 0)::float8 AS delta_add_remaining,
-	dpngram.lanes_epsilon(l.mu2_spent, l.eps_pure_spent, l.delta_add_spent, l.delta) AS spent_epsilon,
-	CASE WHEN l.mu2_spent = 0 AND l.eps_pure_spent = 0 AND l.delta_add_spent = 0 THEN l.epsilon
-		WHEN l.mu2_spent > l.mu2_cap OR l.eps_pure_spent > l.eps_pure_cap
-			OR l.delta_add_spent > l.delta_add_cap THEN 0
-		ELSE dpngram.lanes_epsilon(greatest(l.mu2_cap - l.mu2_spent, 0),
-			greatest(l.eps_pure_cap - l.eps_pure_spent, 0),
-			greatest(l.delta_add_cap - l.delta_add_spent, 0), l.delta) END AS remaining_epsilon
+	greatest(l.delta_add_cap - l.delta_add_spent, l.delta_add_cap * 0)::float8 AS delta_add_remaining,
+	CASE d.accounting WHEN 'gdp' THEN e.gdp WHEN 'zcdp' THEN e.zcdp ELSE e.basic END AS spent_epsilon,
+	CASE d.accounting
+		WHEN 'gdp' THEN CASE
+			WHEN l.mu2_spent = 0 AND l.eps_pure_spent = 0 AND l.delta_add_spent = 0 THEN l.epsilon
+			WHEN l.mu2_spent > l.mu2_cap OR l.eps_pure_spent > l.eps_pure_cap
+				OR l.delta_add_spent > l.delta_add_cap THEN 0
+			ELSE dpngram.lanes_epsilon(l.mu2_cap - l.mu2_spent, l.eps_pure_cap - l.eps_pure_spent,
+				l.delta_add_cap - l.delta_add_spent, l.delta) END
+		WHEN 'zcdp' THEN CASE
+			WHEN l.rho_spent = 0 AND l.rho_delta_spent = 0 THEN l.epsilon
+			WHEN l.rho_spent > l.rho_cap OR l.rho_delta_spent > l.rho_delta_cap THEN 0
+			ELSE dpngram.zcdp_epsilon(l.rho_cap - l.rho_spent, l.rho_delta_cap - l.rho_delta_spent,
+				l.delta) END
+		ELSE greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, 0)::float8
+		END AS remaining_epsilon,
+	l.rho_cap::float8 AS rho_cap,
+	l.rho_spent::float8 AS rho_spent,
+	greatest(l.rho_cap - l.rho_spent, l.rho_cap * 0)::float8 AS rho_remaining,
+	l.rho_delta_cap::float8 AS rho_delta_cap,
+	l.rho_delta_spent::float8 AS rho_delta_spent,
+	greatest(l.rho_delta_cap - l.rho_delta_spent, l.rho_delta_cap * 0)::float8 AS rho_delta_remaining,
+	l.basic_epsilon_spent::float8 AS basic_epsilon_spent,
+	l.basic_delta_spent::float8 AS basic_delta_spent,
+	e.basic AS epsilon_by_basic,
+	e.zcdp AS epsilon_by_zcdp,
+	e.gdp AS epsilon_by_gdp
 FROM dpngram.dataset d
 JOIN dpngram.dataset_state s ON s.id = d.id
 CROSS JOIN LATERAL (
 	SELECT NULL::name AS role, d.epsilon, d.delta, d.mu2_cap, d.mu2_spent,
-		d.eps_pure_cap, d.eps_pure_spent, d.delta_add_cap, d.delta_add_spent
+		d.eps_pure_cap, d.eps_pure_spent, d.delta_add_cap, d.delta_add_spent,
+		d.rho_cap, d.rho_spent, d.rho_delta_cap, d.rho_delta_spent,
+		d.basic_epsilon_cap, d.basic_epsilon_spent, d.basic_delta_cap, d.basic_delta_spent
 	WHERE s.owned OR EXISTS (SELECT FROM dpngram.grantee_state h
 		WHERE h.dataset = d.id AND h.live AND h.held)
 	UNION ALL
 	SELECT h.role, g.epsilon, g.delta, g.mu2_cap, g.mu2_spent,
-		g.eps_pure_cap, g.eps_pure_spent, g.delta_add_cap, g.delta_add_spent
+		g.eps_pure_cap, g.eps_pure_spent, g.delta_add_cap, g.delta_add_spent,
+		g.rho_cap, g.rho_spent, g.rho_delta_cap, g.rho_delta_spent,
+		g.basic_epsilon_cap, g.basic_epsilon_spent, g.basic_delta_cap, g.basic_delta_spent
 	FROM dpngram.grantee g JOIN dpngram.grantee_state h ON h.id = g.id
-	WHERE g.dataset = d.id AND h.live AND g.mu2_cap IS NOT NULL AND (s.owned OR h.held)
+	WHERE g.dataset = d.id AND h.live AND g.epsilon IS NOT NULL AND (s.owned OR h.held)
 ) l
+CROSS JOIN LATERAL (
+	SELECT dpngram.lanes_epsilon(l.mu2_spent, l.eps_pure_spent, l.delta_add_spent, l.delta) AS gdp,
+		dpngram.zcdp_epsilon(l.rho_spent, l.rho_delta_spent, l.delta) AS zcdp,
+		CASE WHEN l.basic_delta_spent::float8 <= l.delta THEN l.basic_epsilon_spent::float8
+			ELSE 'infinity' END AS basic
+) e
 WHERE d.ended IS NULL;
 COMMENT ON VIEW dpngram.budget IS
 	'budgets the reader owns or may spend; a row with a grantee is that role''s own cap within the dataset''s';
 COMMENT ON COLUMN dpngram.budget.dataset IS 'the name by which the owner''s functions know the budget';
 COMMENT ON COLUMN dpngram.budget.relation IS 'the protected relation, by its present name';
 COMMENT ON COLUMN dpngram.budget.grantee IS 'NULL: the dataset''s budget; else the role whose own cap the row tells';
-COMMENT ON COLUMN dpngram.budget.status IS 'active, or suspended until its owner calls dp_resume';
+COMMENT ON COLUMN dpngram.budget.status IS 'active, or (with some of its relations or all) suspended until its owner calls dp_resume';
 COMMENT ON COLUMN dpngram.budget.epsilon IS 'the budget as it was given';
 COMMENT ON COLUMN dpngram.budget.delta IS 'the budget as it was given';
-COMMENT ON COLUMN dpngram.budget.accounting IS 'how releases add up; gdp: as Gaussian mechanisms';
+COMMENT ON COLUMN dpngram.budget.accounting IS 'how releases add up: gdp, as Gaussian mechanisms; zcdp, as zero-concentrated differential privacy; basic, as sums';
 COMMENT ON COLUMN dpngram.budget.mu2_cap IS 'Gaussian lane: bound of the sum of mu squared';
 COMMENT ON COLUMN dpngram.budget.mu2_spent IS 'Gaussian lane: what releases have cost';
 COMMENT ON COLUMN dpngram.budget.mu2_remaining IS 'Gaussian lane: what is left';
@@ -247,8 +383,19 @@ COMMENT ON COLUMN dpngram.budget.eps_pure_remaining IS 'lane of pure epsilon: wh
 COMMENT ON COLUMN dpngram.budget.delta_add_cap IS 'lane of additive delta: bound of its sum';
 COMMENT ON COLUMN dpngram.budget.delta_add_spent IS 'lane of additive delta: what releases have cost';
 COMMENT ON COLUMN dpngram.budget.delta_add_remaining IS 'lane of additive delta: what is left';
-COMMENT ON COLUMN dpngram.budget.spent_epsilon IS 'what was spent, as one epsilon at the budget''s delta';
+COMMENT ON COLUMN dpngram.budget.spent_epsilon IS 'what was spent, as one epsilon at the budget''s delta, by the budget''s accounting';
 COMMENT ON COLUMN dpngram.budget.remaining_epsilon IS 'what the remaining lanes come to, as one epsilon at the budget''s delta';
+COMMENT ON COLUMN dpngram.budget.rho_cap IS 'lane of zCDP: bound of the sum of rho';
+COMMENT ON COLUMN dpngram.budget.rho_spent IS 'lane of zCDP: what releases have cost';
+COMMENT ON COLUMN dpngram.budget.rho_remaining IS 'lane of zCDP: what is left';
+COMMENT ON COLUMN dpngram.budget.rho_delta_cap IS 'lane of additive delta beside zCDP: bound of its sum';
+COMMENT ON COLUMN dpngram.budget.rho_delta_spent IS 'lane of additive delta beside zCDP: what releases have cost';
+COMMENT ON COLUMN dpngram.budget.rho_delta_remaining IS 'lane of additive delta beside zCDP: what is left';
+COMMENT ON COLUMN dpngram.budget.basic_epsilon_spent IS 'the sum of the releases'' epsilons, as asked for';
+COMMENT ON COLUMN dpngram.budget.basic_delta_spent IS 'the sum of the releases'' deltas, as asked for';
+COMMENT ON COLUMN dpngram.budget.epsilon_by_basic IS 'what the same history comes to by plain sums; infinite where the sum of the deltas exceeds delta';
+COMMENT ON COLUMN dpngram.budget.epsilon_by_zcdp IS 'what the same history comes to, at the budget''s delta, by zCDP';
+COMMENT ON COLUMN dpngram.budget.epsilon_by_gdp IS 'what the same history comes to, at the budget''s delta, by exact Gaussian composition';
 
 CREATE VIEW dpngram.releases WITH (security_barrier) AS
 SELECT r.id,
@@ -270,7 +417,14 @@ SELECT r.id,
 	e.at AS ended,
 	e.used,
 	r.timeline,
-	r.lsn
+	r.lsn,
+	r.rho::float8 AS rho,
+	r.rho_delta::float8 AS rho_delta,
+	r.events,
+	r.period_from,
+	r.period_to,
+	r.number,
+	r.digest
 FROM dpngram.release r
 JOIN dpngram.dataset d ON d.id = r.dataset
 JOIN dpngram.dataset_state s ON s.id = d.id
@@ -300,6 +454,13 @@ COMMENT ON COLUMN dpngram.releases.ended IS 'when it ended, as far as that is kn
 COMMENT ON COLUMN dpngram.releases.used IS 'what it made of its price, as far as that is known; never a refund';
 COMMENT ON COLUMN dpngram.releases.timeline IS 'timeline of the server at the charge: tells a restored ledger from its original';
 COMMENT ON COLUMN dpngram.releases.lsn IS 'position in the write-ahead log at the charge';
+COMMENT ON COLUMN dpngram.releases.rho IS 'price in rho, if the accounting is zcdp';
+COMMENT ON COLUMN dpngram.releases.rho_delta IS 'price in additive delta, if the accounting is zcdp';
+COMMENT ON COLUMN dpngram.releases.events IS 'what the mechanism did, by which any accounting can price it';
+COMMENT ON COLUMN dpngram.releases.period_from IS 'the rows it read are not older, where the budget renews';
+COMMENT ON COLUMN dpngram.releases.period_to IS 'the rows it read are older than this, where the budget renews';
+COMMENT ON COLUMN dpngram.releases.number IS 'its place among the dataset''s releases';
+COMMENT ON COLUMN dpngram.releases.digest IS 'hash over this and all earlier releases of the dataset';
 
 GRANT USAGE ON SCHEMA dpngram TO PUBLIC;
 GRANT SELECT ON dpngram.budget, dpngram.releases TO PUBLIC;
@@ -314,6 +475,24 @@ CREATE FUNCTION @extschema@.dp_protect(relation regclass, user_col name, epsilon
 	AS 'MODULE_PATHNAME', 'dpngram_protect';
 COMMENT ON FUNCTION @extschema@.dp_protect(regclass, name, float8, float8, name, text, float8, float8, name[], jsonb) IS
 	'puts a relation under a privacy budget';
+
+CREATE FUNCTION @extschema@.dp_set_budget(dataset name, epsilon float8, delta float8)
+	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_set_budget';
+COMMENT ON FUNCTION @extschema@.dp_set_budget(name, float8, float8) IS 'raises a privacy budget';
+
+CREATE FUNCTION @extschema@.dp_attach(dataset name, relation regclass, user_col name,
+		columns name[] DEFAULT NULL, options jsonb DEFAULT '{}')
+	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_attach';
+COMMENT ON FUNCTION @extschema@.dp_attach(name, regclass, name, name[], jsonb) IS
+	'puts a further relation of the same people under a privacy budget';
+
+CREATE FUNCTION @extschema@.dp_detach(dataset name, relation text)
+	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_detach';
+COMMENT ON FUNCTION @extschema@.dp_detach(name, text) IS
+	'takes a relation out of a privacy budget, which stays spent';
 
 CREATE FUNCTION @extschema@.dp_unprotect(dataset name)
 	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -41,9 +41,17 @@ read_prices(ArrayType *array, LedgerRequest *request)
 		elog(ERROR, "too many prices");
 	for (int i = 0; i < request->ncandidates; i++)
 	{
-		request->candidates[i].mu2 = DatumGetFloat8(elements[3 * i]);
-		request->candidates[i].eps_pure = DatumGetFloat8(elements[3 * i + 1]);
-		request->candidates[i].delta_add = DatumGetFloat8(elements[3 * i + 2]);
+		static const LedgerEventKind kind[3] = {EVENT_GAUSSIAN, EVENT_PURE, EVENT_DELTA};
+		LedgerPrice *price = &request->candidates[i];
+
+		price->nevents = 3;
+		price->event = palloc0(sizeof(LedgerEvent) * 3);
+		for (int j = 0; j < 3; j++)
+		{
+			price->event[j].kind = kind[j];
+			price->event[j].count = 1;
+			price->event[j].amount = DatumGetFloat8(elements[3 * i + j]);
+		}
 	}
 }
 
@@ -103,10 +111,8 @@ Datum
 ledger_test_open(PG_FUNCTION_ARGS)
 {
 	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
-	Datum caps[3] = {Float8GetDatum(access->caps.mu2), Float8GetDatum(access->caps.eps_pure),
-					 Float8GetDatum(access->caps.delta_add)};
-	Datum values[6];
-	bool nulls[6] = {false};
+	Datum values[5];
+	bool nulls[5] = {false};
 	TupleDesc descriptor;
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
@@ -116,7 +122,5 @@ ledger_test_open(PG_FUNCTION_ARGS)
 	values[2] = CStringGetTextDatum(GetUserNameFromId(access->owner, false));
 	values[3] = CStringGetTextDatum(GetUserNameFromId(access->caller, false));
 	values[4] = text_array(access->text_columns);
-	values[5] = PointerGetDatum(construct_array(caps, 3, FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
 }

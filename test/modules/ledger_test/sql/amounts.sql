@@ -28,14 +28,14 @@ SELECT next_up(1) = 1::float8 + 2::float8 ^ -52, next_up(0.1) > 0.1::float8;
 -- the caps: shares of epsilon and delta, and the Gaussian lane between them
 SELECT dp_protect('amounts', 'who', 8, 1e-6);
 SELECT mu2_cap, eps_pure_cap, delta_add_cap FROM dpngram.budget WHERE dataset = 'amounts';
-SELECT caps = ARRAY[mu2_cap, eps_pure_cap, delta_add_cap] AS same
-  FROM ledger_open('amounts'), dpngram.budget WHERE budget.dataset = 'amounts';
+CREATE FUNCTION caps(of text) RETURNS float8[] LANGUAGE sql AS $$
+	SELECT ARRAY[mu2_cap, eps_pure_cap, delta_add_cap]::float8[] FROM dpngram.dataset WHERE name = of AND ended IS NULL $$;
 -- dG(epsilon - cap, sqrt(cap)) + cap <= delta, by the epsilon that the caps come to
 SELECT dpngram.lanes_epsilon(mu2_cap, eps_pure_cap, delta_add_cap, delta) BETWEEN 8 - 1e-9 AND 8 AS tight
   FROM dpngram.dataset WHERE name = 'amounts' AND ended IS NULL;
 
 -- all of the fresh budget in one call, then nothing more, not even the smallest amount
-SELECT ledger_charge('amounts', caps) FROM ledger_open('amounts');
+SELECT ledger_charge('amounts', caps('amounts'));
 SELECT mu2_spent = mu2_cap AND eps_pure_spent = eps_pure_cap AND delta_add_spent = delta_add_cap AS all,
 	mu2_remaining, eps_pure_remaining, delta_add_remaining, remaining_epsilon,
 	spent_epsilon BETWEEN 8 - 1e-9 AND 8 AS spent
@@ -51,7 +51,7 @@ SELECT dp_protect('amounts', 'who', 8, 1e-6, options => '{"carry_forward": false
 SELECT left(try(format('SELECT ledger_charge(%L, %L)', 'amounts', ARRAY[next_up(caps[1]), 0, 0])), 5),
 	left(try(format('SELECT ledger_charge(%L, %L)', 'amounts', ARRAY[0, next_up(caps[2]), 0])), 5),
 	left(try(format('SELECT ledger_charge(%L, %L)', 'amounts', ARRAY[0, 0, next_up(caps[3])])), 5)
-  FROM ledger_open('amounts');
+  FROM caps('amounts') caps;
 SELECT dp_unprotect('amounts');
 
 -- a sum of doubles would drift; this one does not: ten times 0.1 is a little more than 1
@@ -95,4 +95,4 @@ SELECT count(*) > 0 AND bool_and((d.mu2_spent, d.eps_pure_spent, d.delta_add_spe
 		  FROM dpngram.release GROUP BY dataset) r ON r.dataset = d.id;
 
 DROP TABLE amounts;
-DROP FUNCTION try, next_up;
+DROP FUNCTION try, next_up, caps;

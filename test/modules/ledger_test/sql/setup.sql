@@ -17,5 +17,5 @@ AS :'module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 
 -- What ledger_open() tells the caller.
 CREATE FUNCTION ledger_open(relation regclass, OUT dataset text, OUT user_col text,
-	OUT owner text, OUT caller text, OUT columns text[], OUT caps float8[])
+	OUT owner text, OUT caller text, OUT columns text[])
 AS :'module', 'ledger_test_open' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
