@@ -77,6 +77,12 @@ grant_role(uint64 row, int oid_column, const char *name, bool suspended)
 	return suspended ? get_role_oid(name, true) : InvalidOid;
 }
 
+/* What grant_fetch() reads: the live grants of a dataset. */
+static const char *const grants_select =
+	"SELECT g.id, g.role, b.role, g.epsilon, g.xmin, " CAP_AND_SPENT_COLUMNS
+	" FROM dpngram.grantee g LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id "
+	"WHERE g.dataset = $1 AND g.revoked IS NULL ORDER BY g.id";
+
 static Grant *
 grant_fetch(const Catalog *cat, uint64 row)
 {
@@ -121,10 +127,7 @@ grants_usable(const Catalog *cat, const Dataset *dataset, const DatasetRelation 
 		return grant_append(cat, NIL, MemoryContextAllocZero(cat->outer, sizeof(Grant)));
 
 	arg_int4(&args, dataset->id);
-	rows = catalog_query("SELECT g.id, g.role, b.role, g.epsilon, g.xmin, " CAP_AND_SPENT_COLUMNS " FROM dpngram.grantee g "
-						 "LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id "
-						 "WHERE g.dataset = $1 AND g.revoked IS NULL ORDER BY g.id",
-						 &args);
+	rows = catalog_query(grants_select, &args);
 	for (uint64 row = 0; row < rows; row++)
 	{
 		Grant *grant = grant_fetch(cat, row);
