@@ -156,8 +156,7 @@ dpngram_attach(PG_FUNCTION_ARGS)
 	Attachment relation = {0};
 	Catalog cat;
 	Dataset *dataset;
-	LaneAmounts carried;
-	List *sources;
+	Carried carried;
 	const char *relname;
 
 	owner_may_write("dp_attach()");
@@ -169,15 +168,15 @@ dpngram_attach(PG_FUNCTION_ARGS)
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, NameStr(*PG_GETARG_NAME(0)));
 	relation_refuse_protected(&cat, relation.relid, 0);
-	sources = carry_sources(&cat, relation.relid, dataset->id, &carried);
-	if (lanes_any(&carried))
-		refuse_overdraft(dataset, &carried);
+	carried = carry_sources(&cat, relation.relid, dataset->id, true);
+	if (lanes_any(&carried.spent))
+		refuse_overdraft(dataset, &carried.spent);
 	attach(dataset->id, &relation);
-	carry_record(dataset->id, sources, false);
+	carry_record(dataset->id, &carried);
 	relname = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation.relid)),
 										 get_rel_name(relation.relid));
-	owner_act(&cat, dataset, "dp_attach", attach_json(relname, relation.user_col, sources),
-			  &carried);
+	owner_act(&cat, dataset, "dp_attach", attach_json(relname, relation.user_col, carried.sources),
+			  &carried.spent);
 	relation_warn(&cat, relation.relid);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();

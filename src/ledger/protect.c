@@ -210,7 +210,7 @@ dataset_insert(const Protection *protection, const char *owner)
 }
 
 static char *
-protection_json(const Protection *protection, const List *sources)
+protection_json(const Protection *protection, const Carried *carried)
 {
 	StringInfoData json;
 
@@ -221,7 +221,8 @@ protection_json(const Protection *protection, const List *sources)
 	json_text(&json, "accounting", accounting_name(protection->budget.accounting));
 	json_number(&json, "pure_share", protection->budget.pure_share);
 	json_number(&json, "delta_share", protection->budget.delta_share);
-	json_sources(&json, protection->carry_forward ? "carried_from" : "forgotten", sources);
+	json_sources(&json, "carried_from", carried->sources);
+	json_sources(&json, "forgotten", carried->forgotten);
 	return json_end(&json);
 }
 
@@ -230,8 +231,7 @@ static void
 protect(const Catalog *cat, const Protection *protection)
 {
 	Oid relid = protection->relation.relid;
-	LaneAmounts spent;
-	List *sources;
+	Carried carried;
 	int32 id;
 	Oid owner;
 	char *schema;
@@ -239,21 +239,19 @@ protect(const Catalog *cat, const Protection *protection)
 
 	relation_refuse_protected(cat, relid, 0);
 	refuse_taken_name(cat, protection->name);
-	sources = carry_sources(cat, relid, 0, &spent);
-	if (!protection->carry_forward)
-		spent = lanes_zero();
-	if (lanes_any(&spent))
+	carried = carry_sources(cat, relid, 0, protection->carry_forward);
+	if (lanes_any(&carried.spent))
 		ereport(NOTICE,
-				(errmsg("dataset \"%s\" carries forward what the relation's ended dataset spent",
+				(errmsg("dataset \"%s\" carries forward what former datasets of the relation spent",
 						protection->name)));
 
 	if (!relation_identity(relid, &owner, &schema, &relname))
 		elog(ERROR, "cache lookup failed for relation %u", relid);
 	id = dataset_insert(protection, GetUserNameFromId(owner, false));
 	attach(id, &protection->relation);
-	carry_record(id, sources, !protection->carry_forward);
-	owner_act(cat, dataset_by_id(cat, id), "dp_protect", protection_json(protection, sources),
-			  &spent);
+	carry_record(id, &carried);
+	owner_act(cat, dataset_by_id(cat, id), "dp_protect", protection_json(protection, &carried),
+			  &carried.spent);
 	relation_warn(cat, relid);
 }
 
