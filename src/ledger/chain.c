@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -37,7 +38,7 @@ PG_FUNCTION_INFO_V1(dpngram_row_digest);
 
 /*
  * row_digest(previous bytea, entry record): SHA-256 of the previous digest and
- * the row's text.
+ * the row's text in UTF-8.
  */
 Datum
 dpngram_row_digest(PG_FUNCTION_ARGS)
@@ -53,6 +54,8 @@ dpngram_row_digest(PG_FUNCTION_ARGS)
 	fmgr_info(F_RECORD_OUT, &output);
 	text = OutputFunctionCall(&output, PG_GETARG_DATUM(1));
 	AtEOXact_GUC(false, nestlevel);
+	/* a dump may be restored into a database of another encoding */
+	text = pg_server_to_any(text, strlen(text), PG_UTF8);
 
 	len = previous_len + strlen(text);
 	message = palloc(VARHDRSZ + len);
