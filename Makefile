@@ -57,6 +57,7 @@ LEDGER_OBJS = \
 	src/ledger/owner.o \
 	src/ledger/protect.o \
 	src/ledger/relation.o \
+	src/ledger/replica.o \
 	src/ledger/resume.o \
 	src/ledger/views.o
 

@@ -14,6 +14,7 @@
 #include "ledger/binding.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
+#include "ledger/replica.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -180,6 +181,7 @@ dpngram_resume(PG_FUNCTION_ARGS)
 	{
 		ListCell *cell;
 
+		refuse_subscribed();
 		foreach (cell, dataset->relations)
 		{
 			if (binding_defect(lfirst(cell)) != NULL)
