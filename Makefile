@@ -52,6 +52,12 @@ LEDGER_OBJS = \
 	src/ledger/charge.o \
 	src/ledger/charge_worker.o \
 	src/ledger/dataset.o \
+	src/ledger/doctor.o \
+	src/ledger/doctor_data.o \
+	src/ledger/doctor_ledger.o \
+	src/ledger/doctor_probe.o \
+	src/ledger/doctor_rows.o \
+	src/ledger/doctor_server.o \
 	src/ledger/grant.o \
 	src/ledger/lanes.o \
 	src/ledger/owner.o \
@@ -76,12 +82,13 @@ OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 SQL_PIECES = \
 	src/sql/00_head.sql \
 	src/sql/10_ledger.sql \
-	src/sql/20_ngrams.sql
+	src/sql/20_ngrams.sql \
+	src/sql/30_doctor.sql
 
 DATA_built = dpngram--$(EXTVERSION).sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle
+REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock

@@ -71,7 +71,7 @@ int dpngram_charge_timeout = 10000;
 #define BACKOFF_FIRST 1
 #define BACKOFF_LAST 50
 
-static long
+long
 milliseconds_left(TimestampTz deadline)
 {
 	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
@@ -88,7 +88,7 @@ charge_failed(const char *detail, const char *hint)
 }
 
 /* Waits on our latch; lets a cancel or a termination through. */
-static void
+void
 pause_for(long milliseconds)
 {
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -183,7 +183,7 @@ segment_create(const LedgerAccess *access, const LedgerRequest *request,
 	return dsm;
 }
 
-static void
+void
 worker_describe(BackgroundWorker *worker, const char *function, const char *name)
 {
 	memset(worker, 0, sizeof(*worker));

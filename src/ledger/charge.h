@@ -8,6 +8,7 @@
 #include "datatype/timestamp.h"
 #include "ledger/ledger.h"
 #include "port/atomics.h"
+#include "postmaster/bgworker.h"
 #include "storage/proc.h"
 
 typedef enum ChargeState
@@ -75,6 +76,11 @@ typedef struct FailedRelease
 	Oid database;
 	int64 release_id;
 } FailedRelease;
+
+/* what dp_doctor's trial of a worker shares with a charge */
+extern long milliseconds_left(TimestampTz deadline);
+extern void pause_for(long milliseconds);
+extern void worker_describe(BackgroundWorker *worker, const char *function, const char *name);
 
 extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg);
 extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg);

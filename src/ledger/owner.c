@@ -29,8 +29,9 @@ owner_may_write(const char *function)
 	PreventCommandIfParallelMode(function);
 }
 
-static Dataset *
-find_owned(const Catalog *cat, const char *name)
+/* The live dataset of that name, which the caller owns; else an error. */
+Dataset *
+owner_find(const Catalog *cat, const char *name)
 {
 	Dataset *dataset = dataset_by_name(cat, name);
 
@@ -52,12 +53,12 @@ find_owned(const Catalog *cat, const char *name)
 Dataset *
 owner_dataset(const Catalog *cat, const char *name)
 {
-	Dataset *dataset = find_owned(cat, name);
+	Dataset *dataset = owner_find(cat, name);
 	int32 locked = dataset->id;
 
 	dataset_lock(locked);
 	dataset_lock_row(locked);
-	dataset = find_owned(cat, name);
+	dataset = owner_find(cat, name);
 	if (dataset->id != locked)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

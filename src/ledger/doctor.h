@@ -1,0 +1,126 @@
+/*
+ * doctor.h
+ *	  The table of dp_doctor's checks: what each of them is.
+ */
+#ifndef DPNGRAM_DOCTOR_H
+#define DPNGRAM_DOCTOR_H
+
+#include "ledger/binding.h"
+
+typedef enum DoctorSeverity
+{
+	DOCTOR_ERROR,	/* the promise does not hold, or calls are refused */
+	DOCTOR_WARNING, /* there is a way around, or a leak */
+	DOCTOR_NOTICE	/* to be aware of */
+} DoctorSeverity;
+
+#define DOCTOR_SEVERITIES 3
+
+typedef struct DoctorReport DoctorReport;
+
+/* What a check that is no query looks at, and where it says what it found. */
+typedef void (*DoctorProbe)(DoctorReport *report, const Dataset *dataset);
+
+/*
+ * A check is a query or a probe.  A query returns a row a finding: object, detail
+ * and a command that remedies it, or NULL where the sentence "remedy" must do.
+ * $1 is the dataset's id, $2 its relations, as an array of OIDs; a check of the
+ * server uses neither.
+ */
+typedef struct DoctorCheck
+{
+	const char *name; /* never changed once published */
+	DoctorSeverity severity;
+	bool server; /* says the same for every dataset */
+	const char *remedy;
+	const char *query;
+	DoctorProbe probe;
+} DoctorCheck;
+
+typedef struct DoctorChecks
+{
+	const DoctorCheck *check;
+	int n;
+} DoctorChecks;
+
+extern const DoctorChecks doctor_ledger_checks; /* the ledger and what it stands on */
+extern const DoctorChecks doctor_rows_checks;	/* who else can read the rows */
+extern const DoctorChecks doctor_data_checks;	/* what else holds or tells of the rows */
+extern const DoctorChecks doctor_server_checks; /* roles, functions, settings of the server */
+
+extern void doctor_found(DoctorReport *report, const char *object, const char *detail,
+						 const char *command);
+extern void doctor_probe_binding(DoctorReport *report, const Dataset *dataset);
+extern void doctor_probe_worker(DoctorReport *report, const Dataset *dataset);
+extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
+
+/* ---- parts of queries, which all run with search_path = pg_catalog ---- */
+
+/* it would join strings and macros to lines without end */
+/* clang-format off */
+
+/* How a role (0: PUBLIC) is named in a finding, and in a command. */
+#define ROLE_TEXT(oid) \
+	"CASE " oid " WHEN 0 THEN 'PUBLIC' " \
+	"ELSE 'role ' || quote_ident(pg_get_userbyid(" oid ")) END"
+#define ROLE_NAME(oid) \
+	"CASE " oid " WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(" oid ")) END"
+
+/* How an object is named in a finding: kind and qualified name, in no language. */
+#define OBJECT_TEXT(class, oid) \
+	"(SELECT i.type || ' ' || i.identity " \
+	"FROM pg_identify_object('" class "'::regclass, " oid ", 0) i)"
+
+/* What parts a member (a SQL expression of its OID) from a role that it is in by others, too. */
+#define LEAVE_ROLE(member, role) \
+	"(SELECT string_agg(DISTINCT format('REVOKE %I FROM %I', pg_get_userbyid(x.roleid), " \
+	"pg_get_userbyid(x.member)), '; ') FROM pg_auth_members x " \
+	"WHERE x.member = " member " AND pg_has_role(x.roleid, " role ", 'MEMBER'))"
+
+/* Holds for roles that are neither superusers nor the owner of the dataset's relations. */
+#define IS_OTHER_ROLE(oid) \
+	"(NOT EXISTS (SELECT FROM pg_authid s WHERE s.oid = " oid " AND s.rolsuper) " \
+	"AND " oid " NOT IN (SELECT o.relowner FROM pg_class o WHERE o.oid = ANY ($2)))"
+
+/*
+ * Does the rule or function body behind dependency "d" read the relation, or does
+ * it only name it, as an argument of dp_ngrams() does?
+ */
+#define READS_RELATION(body) \
+	"d.refclassid = 'pg_class'::regclass AND (d.refobjsubid > 0 OR " body \
+	" ~ (':relid ' || d.refobjid || ' '))"
+#define RULE_READS \
+	"d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refobjid <> w.ev_class AND " \
+	READS_RELATION("concat(w.ev_qual, w.ev_action)")
+
+/*
+ * Common table expressions:
+ * down: the dataset's relations, their partitions and children, and what they read if
+ *	they are views (then "through_view"), with the partitions and children of that;
+ * data: these with their ancestors: all in which rows of the dataset can be read.
+ */
+#define DATA_CTE \
+	"WITH RECURSIVE down (relid, through_view) AS (" \
+	"SELECT unnest($2), false UNION " \
+	"SELECT n.relid, b.through_view OR n.read FROM down b CROSS JOIN LATERAL (" \
+	"SELECT i.inhrelid, false FROM pg_inherits i WHERE i.inhparent = b.relid UNION ALL " \
+	"SELECT d.refobjid, true FROM pg_rewrite w JOIN pg_depend d ON " RULE_READS " " \
+	"WHERE w.ev_class = b.relid AND w.ev_type = '1') n (relid, read)), " \
+	"up (relid, through_view) AS (SELECT relid, through_view FROM down UNION " \
+	"SELECT i.inhparent, u.through_view FROM up u JOIN pg_inherits i ON i.inhrelid = u.relid), " \
+	"data AS (SELECT c.oid AS relid, c.relkind, c.relowner, c.relacl, c.reltoastrelid, " \
+	"c.relrowsecurity, c.relforcerowsecurity, bool_and(u.through_view) AS base " \
+	"FROM up u JOIN pg_class c ON c.oid = u.relid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') " \
+	"GROUP BY c.oid) "
+
+/* above: views and rules that read the data, directly or through other views. */
+#define ABOVE_CTE \
+	", above (relid, through) AS (" \
+	"SELECT w.ev_class, d.refobjid FROM data t JOIN pg_depend d ON d.refobjid = t.relid " \
+	"JOIN pg_rewrite w ON " RULE_READS " UNION " \
+	"SELECT w.ev_class, d.refobjid FROM above a JOIN pg_depend d ON d.refobjid = a.relid " \
+	"JOIN pg_rewrite w ON " RULE_READS ") "
+
+/* clang-format on */
+
+#endif /* DPNGRAM_DOCTOR_H */
