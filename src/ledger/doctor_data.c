@@ -189,7 +189,8 @@ static const DoctorCheck checks[] = {
 	 "Drop the slot, or trust who reads it as the owner is trusted.",
 	 logical_slot, NULL},
 	{"two-budgets", DOCTOR_WARNING, false,
-	 "Add the epsilons and the deltas, or end one dataset by dp_unprotect.",
+	 "Put both relations under one dataset by dp_unprotect and dp_attach, or add up what the two "
+	 "promise.",
 	 two_budgets, NULL},
 	{"definer-function-unknown", DOCTOR_NOTICE, false,
 	 "Read the function, and revoke the privilege if it tells of the relation.",
