@@ -63,6 +63,17 @@ find_missing()
     need cppcheck command -v cppcheck
 }
 
+# pg_cron, which a test runs: only the distribution's own server can have it so.
+find_missing_of_server()
+{
+    case $("$PG_CONFIG" --bindir) in
+        /usr/lib/postgresql/*/bin) ;;
+        *) return 0 ;;
+    esac
+    need "postgresql-$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')-cron" \
+        test -f "$("$PG_CONFIG" --sharedir)/extension/pg_cron.control"
+}
+
 # Debian's server package makes and starts a cluster of its own unless told not
 # to.  Nobody asked for one here; a machine that has its own word on it keeps it.
 no_main_cluster()
@@ -81,11 +92,14 @@ if ! has_server >/dev/null 2>&1; then
     fi
     if command -v apt-get >/dev/null; then
         [ -n "$(server_version)" ] || apt_update
-        missing+=("postgresql-$(server_version)" "postgresql-server-dev-$(server_version)")
+        missing+=("postgresql-$(server_version)" "postgresql-server-dev-$(server_version)"
+            "postgresql-$(server_version)-cron")
         no_main_cluster
     else
         missing+=(postgresql postgresql-server-dev)
     fi
+else
+    find_missing_of_server
 fi
 
 [ ${#missing[@]} -gt 0 ] || exit 0

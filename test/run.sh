@@ -61,6 +61,7 @@ suite() # NAME COMMAND...: runs it, counts its tests, adds them up
     fi
     [ "$bad" = 0 ] || show_failure "$name"
     echo "== $name: $ok passed, $bad failed ($((SECONDS - start)) s)"
+    grep -iE '^(not )?ok .*# skip|\.\. skipped: ' "$work/$name.log" | sed 's/^/   skipped: /' || true
     passed=$((passed + ok))
     failed=$((failed + bad))
 }

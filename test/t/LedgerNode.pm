@@ -38,7 +38,7 @@ sub ledger_functions
 	my ($node, $database) = @_;
 
 	$node->safe_psql($database, qq{
-		CREATE EXTENSION dpngram;
+		CREATE EXTENSION IF NOT EXISTS dpngram;
 		CREATE FUNCTION ledger_charge(relation regclass, prices float8[], seconds float8 DEFAULT 0,
 			outcome text DEFAULT 'done', parameters text DEFAULT '{}') RETURNS integer
 		AS '$module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;});

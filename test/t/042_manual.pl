@@ -1,0 +1,21 @@
+# 042_manual.pl: the operations manual names every error there is, and prints no command
+# as tested that no test runs.
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Manual;
+
+my $here = dirname(__FILE__);
+my $manual = manual_text();
+
+my @states = map { s/[', ]//gr } slurp_file("$here/../../src/dpngram_errcodes.h") =~ /MAKE_SQLSTATE\(([^)]*)\)/g;
+cmp_ok(scalar(@states), '>=', 11, 'there are SQLSTATEs of our own');
+is_deeply([ $manual =~ /^\| (NG\d{3}) \|/mg ], \@states, 'the manual tells what to do about each of them');
+
+my $tests = join('', map { slurp_file($_) } glob("$here/*.pl"));
+my @blocks = $manual =~ /^<!-- tested: (\S+) -->$/mg;
+ok($tests =~ /manual_block\('\Q$_\E'/, "some test runs \"$_\"") for @blocks;
+is(() = $manual =~ /^```\w/mg, scalar(@blocks), 'all commands of the manual are tested');
+done_testing();
