@@ -66,7 +66,7 @@ GRANT SELECT (who) ON doc.base TO regress_doc_bob;
 GRANT regress_doc_owner TO regress_doc_group;
 SELECT * FROM doc.found();
 -- nobody is missed who can read by PostgreSQL's own word
-WITH found AS MATERIALIZED (SELECT * FROM doc.found()), relation AS (SELECT unnest('{doc.t,doc.t1,doc.v,doc.base}'::text[]) AS name)
+WITH found AS MATERIALIZED (SELECT * FROM doc.found()), relation AS (SELECT unnest('{doc.t,doc.v,doc.base}'::text[]) AS name)
 SELECT count(*) AS readers, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM found
 	WHERE object = 'role ' || rolname AND detail ~ ('(table|view) ' || name || '(;|$)'))) AS missed
   FROM pg_roles, relation WHERE rolname ~ '^regress_doc_' AND rolname <> 'regress_doc_owner'
@@ -93,7 +93,7 @@ SELECT * FROM doc.found();
 SELECT * FROM doc.left_over();
 ROLLBACK;
 
--- views over it: readable, through another, for nobody else; one that asks for its reader's own rights
+-- views over it: readable, through another, for nobody else
 BEGIN;
 SET ROLE regress_doc_owner;
 CREATE VIEW doc.open AS SELECT count(*) FROM doc.t;
@@ -172,6 +172,19 @@ SELECT dp_protect('doc.far', 'who', 1, 0, 'far');
 RESET ROLE;
 SELECT * FROM doc.found();
 SELECT * FROM doc.left_over();
+ROLLBACK;
+
+-- row counts, if a server keeps them from everyone
+BEGIN;
+REVOKE SELECT ON pg_class FROM PUBLIC;
+DO $$ DECLARE f regprocedure; BEGIN
+	FOR f IN SELECT oid FROM pg_proc WHERE proname ~ '^pg_stat_get_.*(tuples|since)|^pg_(relation|table|total_relation)_size' LOOP
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f);
+	END LOOP;
+END $$;
+SELECT object, detail FROM dp_doctor('d') WHERE finding = 'row-counts';
+REVOKE EXECUTE ON FUNCTION pg_indexes_size(regclass) FROM PUBLIC;
+SELECT object, detail FROM dp_doctor('d') WHERE finding = 'row-counts';
 ROLLBACK;
 
 -- roles that get at everything

@@ -142,14 +142,28 @@ relations_array(const Dataset *dataset)
 	return PointerGetDatum(construct_array(relids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
+/* The queries' parameters; they live as long as the visit. */
+static CatalogArgs
+query_args(const Dataset *dataset)
+{
+	CatalogArgs args = {0};
+	bool isnull;
+
+	arg_int4(&args, dataset->id);
+	arg_datum(&args, OIDARRAYOID, relations_array(dataset));
+	if (catalog_query(doctor_data_query, &args) != 1)
+		elog(ERROR, "unexpected result of the doctor's query");
+	arg_datum(&args, OIDARRAYOID, row_datum(0, 1, &isnull));
+	arg_datum(&args, BOOLARRAYOID, row_datum(0, 2, &isnull));
+	return args;
+}
+
 /* All checks; those of the server only if it was not yet looked at. */
 static void
 examine(DoctorReport *report, const Dataset *dataset, bool server)
 {
-	CatalogArgs args = {0};
+	CatalogArgs args = query_args(dataset);
 
-	arg_int4(&args, dataset->id);
-	arg_datum(&args, OIDARRAYOID, relations_array(dataset));
 	report->place = 0;
 	for (int i = 0; i < (int) lengthof(all_checks); i++)
 		for (int j = 0; j < all_checks[i]->n; j++)

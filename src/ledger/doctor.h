@@ -43,6 +43,9 @@ typedef struct DoctorChecks
 	int n;
 } DoctorChecks;
 
+/* From $1 and $2 to $3 and $4. */
+extern const char *const doctor_data_query;
+
 extern const DoctorChecks doctor_ledger_checks; /* the ledger and what it stands on */
 extern const DoctorChecks doctor_rows_checks;	/* who else can read the rows */
 extern const DoctorChecks doctor_data_checks;	/* what else holds or tells of the rows */
@@ -94,24 +97,14 @@ extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
 	READS_RELATION("concat(w.ev_qual, w.ev_action)")
 
 /*
- * Common table expressions:
- * down: the dataset's relations, their partitions and children, and what they read if
- *	they are views (then "through_view"), with the partitions and children of that;
- * data: these with their ancestors: all in which rows of the dataset can be read.
+ * Common table expressions.  data: all relations that hold rows of the dataset or
+ * let them be read (doctor_data_query); "base" are those that its views read.
  */
 #define DATA_CTE \
-	"WITH RECURSIVE down (relid, through_view) AS (" \
-	"SELECT unnest($2), false UNION " \
-	"SELECT n.relid, b.through_view OR n.read FROM down b CROSS JOIN LATERAL (" \
-	"SELECT i.inhrelid, false FROM pg_inherits i WHERE i.inhparent = b.relid UNION ALL " \
-	"SELECT d.refobjid, true FROM pg_rewrite w JOIN pg_depend d ON " RULE_READS " " \
-	"WHERE w.ev_class = b.relid AND w.ev_type = '1') n (relid, read)), " \
-	"up (relid, through_view) AS (SELECT relid, through_view FROM down UNION " \
-	"SELECT i.inhparent, u.through_view FROM up u JOIN pg_inherits i ON i.inhrelid = u.relid), " \
-	"data AS (SELECT c.oid AS relid, c.relkind, c.relowner, c.relacl, c.reltoastrelid, " \
-	"c.relrowsecurity, c.relforcerowsecurity, bool_and(u.through_view) AS base " \
-	"FROM up u JOIN pg_class c ON c.oid = u.relid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') " \
-	"GROUP BY c.oid) "
+	"WITH RECURSIVE data AS (SELECT c.oid AS relid, c.relkind, c.relowner, c.relacl, " \
+	"c.reltoastrelid, c.relrowsecurity, c.relforcerowsecurity, u.base " \
+	"FROM unnest($3, $4) u (relid, base) JOIN pg_class c ON c.oid = u.relid " \
+	"AND c.relkind IN ('r', 'p', 'v', 'm', 'f')) "
 
 /* above: views and rules that read the data, directly or through other views. */
 #define ABOVE_CTE \

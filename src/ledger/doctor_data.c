@@ -10,6 +10,23 @@
 /* it would join strings and macros to lines without end */
 /* clang-format off */
 
+/*
+ * down: the dataset's relations, their partitions and children, and what they read
+ *	if they are views, with the partitions and children of that;
+ * up: these with their ancestors.
+ */
+const char *const doctor_data_query =
+	"WITH RECURSIVE down (relid, base) AS ("
+	"SELECT unnest($2), false UNION "
+	"SELECT n.relid, b.base OR n.read FROM down b CROSS JOIN LATERAL ("
+	"SELECT i.inhrelid, false FROM pg_inherits i WHERE i.inhparent = b.relid UNION ALL "
+	"SELECT d.refobjid, true FROM pg_rewrite w JOIN pg_depend d ON " RULE_READS " "
+	"WHERE w.ev_class = b.relid AND w.ev_type = '1') n (relid, read)), "
+	"up (relid, base) AS (SELECT relid, base FROM down UNION "
+	"SELECT i.inhparent, u.base FROM up u JOIN pg_inherits i ON i.inhrelid = u.relid) "
+	"SELECT coalesce(array_agg(u.relid), '{}'), coalesce(array_agg(u.base), '{}') "
+	"FROM (SELECT relid, bool_and(base) AS base FROM up GROUP BY relid) u";
+
 /* Rules other than a view's own query: they see what is written. */
 static const char rule_on_relation[] =
 	DATA_CTE
@@ -159,13 +176,18 @@ static const char extended_statistics[] =
 /* What PostgreSQL itself tells everyone about the size of a table. */
 static const char row_counts[] =
 	DATA_CTE
+	", teller (name, function) AS (VALUES "
+	"('pg_stat_get_live_tuples()', "
+	"'^pg_stat_get_(xact_)?(live|dead|tuples|ins_since|mod_since)_'), "
+	"('pg_relation_size()', '^pg_(relation|table|total_relation|indexes)_size$')) "
 	"SELECT 'PUBLIC', 'sees about how many rows there are in ' || "
 	OBJECT_TEXT("pg_class", "t.relid") " || ' by ' || string_agg(w.what, ', '), NULL "
 	"FROM data t, (SELECT 'pg_class.reltuples' "
-	"WHERE has_column_privilege('public', 'pg_class', 'reltuples', 'SELECT') UNION ALL "
-	"SELECT f.name FROM unnest('{pg_stat_get_live_tuples(oid),"
-	"\"pg_relation_size(regclass, text)\"}'::text[]) f (name) "
-	"WHERE has_function_privilege('public', f.name, 'EXECUTE')) w (what) "
+	"WHERE has_column_privilege('public', 'pg_class', 'reltuples', 'SELECT') "
+	"OR has_column_privilege('public', 'pg_class', 'relpages', 'SELECT') UNION ALL "
+	"SELECT l.name || ' or its like' FROM teller l WHERE EXISTS (SELECT FROM pg_proc f "
+	"WHERE f.proname ~ l.function AND f.pronamespace = 'pg_catalog'::regnamespace "
+	"AND has_function_privilege('public', f.oid, 'EXECUTE'))) w (what) "
 	"WHERE t.relkind IN ('r', 'p', 'm') AND (t.relid = ANY ($2) OR t.base AND NOT EXISTS ("
 	"SELECT FROM pg_inherits i JOIN data p ON p.relid = i.inhparent WHERE i.inhrelid = t.relid)) "
 	"GROUP BY t.relid";

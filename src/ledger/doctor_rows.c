@@ -16,7 +16,8 @@
 
 /*
  * way: which role is allowed to read which relation, how, and what takes it away;
- * the dataset's owner is such a role, for the sake of its members.
+ * the dataset's owner is such a role, for the sake of its members.  A partition
+ * goes without saying where its owner is its parent's.
  */
 #define WAY_CTE \
 	", way (relid, base, role, how, command) AS (" \
@@ -33,7 +34,8 @@
 	"aclexplode(c.attacl) a WHERE a.privilege_type = 'SELECT' AND a.grantee <> t.relowner " \
 	"GROUP BY t.relid, t.base, a.grantee) c UNION " \
 	"SELECT t.relid, t.base, t.relowner, 'owns ' || " OBJECT_TEXT("pg_class", "t.relid") \
-	", NULL FROM data t) "
+	", NULL FROM data t WHERE NOT EXISTS (SELECT FROM pg_inherits i JOIN data p " \
+	"ON p.relid = i.inhparent AND p.relowner = t.relowner WHERE i.inhrelid = t.relid)) "
 
 /* reader: every role that can read, however it came to. */
 #define READER_CTE \
@@ -42,8 +44,9 @@
 	"SELECT w.relid, w.base, m.oid, CASE WHEN m.oid = w.role THEN w.how " \
 	"ELSE format('is a member of role %I, which %s', pg_get_userbyid(w.role), w.how) END, " \
 	"CASE WHEN m.oid = w.role THEN w.command ELSE " LEAVE_ROLE("m.oid", "w.role") " END " \
-	"FROM way w JOIN pg_roles m ON pg_has_role(m.oid, w.role, 'MEMBER') WHERE w.role <> 0 AND " \
-	IS_OTHER_ROLE("m.oid") ") "
+	"FROM way w JOIN (SELECT g.role, a.oid FROM (SELECT DISTINCT role FROM way) g " \
+	"JOIN pg_roles a ON pg_has_role(a.oid, g.role, 'MEMBER') " \
+	"WHERE g.role <> 0 AND " IS_OTHER_ROLE("a.oid") ") m ON m.role = w.role) "
 
 /* Roles that may use a live grant of the dataset. */
 #define ANALYST_CTE \

@@ -82,6 +82,25 @@ SKIP:
 	ok(mend($node, 'createrole'), 'is mended by the command');
 }
 
+# A view that checks its reader's own rights opens nothing.
+SKIP:
+{
+	skip 'views have no security_invoker before PostgreSQL 15', 3
+		if $node->safe_psql('postgres', 'SHOW server_version_num') < 150000;
+	$node->safe_psql('postgres', q{
+		GRANT USAGE ON SCHEMA s TO stranger;
+		SET ROLE owner_role;
+		CREATE VIEW s.v WITH (security_invoker) AS SELECT what FROM s.t;
+		GRANT SELECT ON s.v TO stranger;});
+	is(sqlstate($node, 'SET ROLE stranger; TABLE s.v'), '42501', 'a view with security_invoker can not be read');
+	is(found($node, 'view-readable') . '+' . found($node, 'view-over-relation'), '+notice|view s.v|reads table s.t',
+		'and is not found to be');
+	$node->safe_psql('postgres', 'ALTER VIEW s.v RESET (security_invoker)');
+	is(found($node, 'view-readable'), 'warning|view s.v|reads table s.t and can be read by role stranger',
+		'without it, it is');
+	$node->safe_psql('postgres', 'DROP VIEW s.v');
+}
+
 # Functions of other extensions: those on the list tell of rows, those left out refuse.
 for my $extension (qw(pgstattuple pageinspect))
 {
