@@ -206,6 +206,8 @@ test_google(void)
 	/* GaussianDpEvent(2) and 30 times ZCDpEvent(.05 ** 2 / 2), then / 8; fine, delta 1e-6 */
 	mixed = epsilon_of(0.125 + 30 * dp_pure_to_rho(0.05), 1e-6);
 	ok(near(mixed, 2.79294505818857, 1e-8), "mu .5 and 30 pure .05: %.12g", mixed);
+	gdp = gaussian_epsilon_of(0.5, 1e-6) + 30 * 0.05;
+	ok(fabs(gdp - 3.754) < 5e-4, "which GDP, with a lane for what is pure, accounts as %.4g", gdp);
 	mixed = epsilon_of(0.125 + 30 * dp_exponential_to_rho(0.05), 1e-6);
 	ok(near(mixed, 2.51666052248233, 1e-8), "and 30 exponential .05: %.12g", mixed);
 }

@@ -79,6 +79,10 @@ test_slack(void)
 	ok(dp_slack_delta(DP_MAX_KEYS) < 4e-27 && dp_slack_delta(0) == 0,
 	   "tail of 2^20 keys and of none");
 	ok(isinf(dp_slack_delta(-1)), "tail of fewer than none");
+	ok(dp_tail_delta(1) >= 1e-13 && dp_tail_delta(1) < 1.0001e-13 &&
+		   dp_tail_delta(DP_MAX_KEYS) >= 0x1p20 * 1e-13 && dp_tail_delta(0) == 0 &&
+		   isinf(dp_tail_delta(-1)),
+	   "where the noise has an exact price, each key pays for the error of its computed tail");
 }
 
 /* dp_lattice_tail against a sum over everything. */
