@@ -111,5 +111,6 @@ $second->append_conf('postgresql.conf', "synchronous_standby_names = ''\n");
 $second->reload;
 is(sqlstate($second, $call), '00000', 'until it is not waited for any more');
 is(log_balances($second), 't', 'the log adds up to what was spent');
+is(doctor_errors($second), '', 'dp_doctor finds no error');
 $second->stop;
 done_testing();

@@ -49,16 +49,7 @@ sub ledger
 	return $server->safe_psql($database, join(';', @select));
 }
 my $ledger = ledger($node, 'app');
-my $releases = $node->safe_psql('app', 'SELECT count(*) FROM dpngram.release');
 cmp_ok($ledger =~ tr/\n//, '>', 20, 'there is a ledger to keep');
-
-sub shell
-{
-	my ($server, $script, $name) = @_;
-	local $ENV{PGHOST} = $server->host;
-	local $ENV{PGPORT} = $server->port;
-	return command_ok([ 'bash', '-euc', "cd '$tmp'; $script" ], $name);
-}
 
 # Runs a script of the shell in a folder of its own, as superuser.
 sub status_of_shell
@@ -84,8 +75,8 @@ sub same_ledger
 	my ($name, $server, $database) = @_;
 	is(ledger($server, $database), $ledger, "$name: ledger and log, row by row");
 	is($server->safe_psql($database, q{SELECT DISTINCT status FROM dpngram.budget}), 'suspended', "$name: suspended");
-	is($server->safe_psql($database, q{SELECT b.* FROM dpngram.dataset d, dpngram.broken_chain(d.id) b}), '', "$name: its chain is whole");
-	return;
+	return is($server->safe_psql($database, q{SELECT b.* FROM dpngram.dataset d, dpngram.broken_chain(d.id) b}), '',
+		"$name: its chain is whole");
 }
 
 sub populated
@@ -94,7 +85,7 @@ sub populated
 	return $server->safe_psql($database, q{SELECT matviewname FROM pg_matviews WHERE ispopulated ORDER BY 1});
 }
 
-# what a ledger may hold of this cluster: no OIDs
+# Of this cluster the ledger holds names only.
 is($node->safe_psql('app', q{SELECT count(*) FROM pg_extension e CROSS JOIN LATERAL unnest(e.extconfig) t (id)
 	JOIN pg_attribute a ON a.attrelid = t.id AND a.attnum > 0 JOIN pg_type y ON y.oid = a.atttypid
 	WHERE e.extname = 'dpngram' AND (y.typcategory = 'N' AND y.typname ~ '^(oid|reg)' OR y.typname IN ('xid', 'xid8', 'cid', 'tid'))}),
@@ -103,7 +94,7 @@ my $numbers = $node->safe_psql('app', q{SELECT string_agg(n::text, '|') FROM (SE
 	SELECT 'archive.notes'::regclass::oid UNION ALL SELECT oid FROM pg_roles WHERE rolname IN ('ana', 'analysts', 'archive')
 	UNION ALL SELECT oid FROM pg_database WHERE datname = 'app') o (n)}) . '|'
   . $node->safe_psql('app', 'SELECT system_identifier FROM pg_control_system()');
-unlike($ledger, qr/(?<![\d.])(?:$numbers)(?![\d.])/, 'nor is the number of a table, role, database or cluster in it');
+unlike($ledger, qr/(?<![\w.\/])(?:$numbers)(?![\w.])/, 'nor is the number of a table, role, database or cluster in it');
 
 # Without the recipe: the restore's own REFRESH is refused, not charged, and the rest goes on.
 runs_well('a plain dump', 'pg_dump --file=plain.sql app');
@@ -160,6 +151,7 @@ is($other->safe_psql('live', q{SELECT sum(mu2_spent) FROM dpngram.dataset}),
 my $resumed = $other->safe_psql('live', manual_block('resume'));
 is($resumed, "commits|\nnotes|", 'the recipe resumes all that is suspended');
 is($other->safe_psql('live', q{SELECT DISTINCT status FROM dpngram.budget}), 'active', 'which is active then');
+is(doctor_errors($other, 'live'), '', 'and in which dp_doctor finds no error');
 $other->safe_psql('live', 'REFRESH MATERIALIZED VIEW reports.phrases');
 $other->safe_psql('live', 'SET ROLE ana; REFRESH MATERIALIZED VIEW reports."Top ""Ten"""');
 is($other->safe_psql('live', q{SELECT session_role, caller_role, grantee FROM dpngram.releases WHERE mechanism = 'dp_ngrams' ORDER BY id}),

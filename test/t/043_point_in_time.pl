@@ -41,7 +41,9 @@ like($last, qr/^t\|\d+$/, 'the recovered server tells its last release');
 $last =~ s/.*\|//;
 is($node->safe_psql('postgres', manual_block('lost-releases', ':last' => $last)) =~ s/^\d+\|[^|]*\|//r,
 	't|postgres|ledger_test|1|0', 'and the original what came after');
+like(doctor_errors($earlier), qr/^suspended\|/, 'dp_doctor says so too');
 $earlier->safe_psql('postgres', manual_block('resume'));
+is(doctor_errors($earlier), '', 'and nothing when it is resumed');
 is(sqlstate($earlier, q{SELECT ledger_charge('t', '{0,4,0}')}), '00000', 'its owner may resume it');
 $earlier->restart;
 is(sqlstate($earlier, q{SELECT ledger_charge('t', '{0,1,0}')}), '00000', 'a restart suspends nothing');

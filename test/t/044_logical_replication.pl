@@ -78,6 +78,8 @@ is(spent($subscriber, 't', 'everything'), '3', 'from what the publisher had spen
 is(log_balances($subscriber, 'everything'), 't', 'the log adds up to what was spent');
 is($subscriber->safe_psql('everything', 'SELECT b.* FROM dpngram.dataset d, dpngram.broken_chain(d.id) b'), '', 'and its chain is whole');
 
+is(doctor_errors($subscriber, 'everything'), '', 'dp_doctor finds no error');
+
 # A dataset of its own is not replicated into: the subscription fails, and says why.
 $publisher->safe_psql('postgres', 'CREATE PUBLICATION ledger FOR TABLES IN SCHEMA dpngram');
 $subscriber->safe_psql('everything', sprintf(q{CREATE SUBSCRIPTION again CONNECTION 'host=%s port=%d dbname=postgres'

@@ -14,7 +14,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-our @EXPORT = qw(ledger_node ledger_functions spent status_of background finish sqlstate log_balances);
+our @EXPORT = qw(ledger_node ledger_functions spent status_of background finish sqlstate log_balances doctor_errors);
 
 my $module = File::Spec->rel2abs(dirname(__FILE__) . '/../modules/ledger_test/ledger_test');
 
@@ -108,6 +108,15 @@ sub log_balances
 			= (r.mu2, r.eps_pure, r.delta_add))
 		FROM dpngram.dataset d JOIN (SELECT dataset, sum(mu2) AS mu2, sum(eps_pure) AS eps_pure,
 			sum(delta_add) AS delta_add FROM dpngram.release GROUP BY dataset) r ON r.dataset = d.id});
+}
+
+# What dp_doctor calls an error; a private server's fsync is off, which is none of ours.
+sub doctor_errors
+{
+	my ($node, $database) = @_;
+
+	return $node->safe_psql($database // 'postgres', q{SELECT finding, object, detail FROM dp_doctor()
+		WHERE severity = 'error' AND finding <> 'not-durable' ORDER BY 1, 2});
 }
 
 1;
