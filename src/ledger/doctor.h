@@ -74,11 +74,23 @@ extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
 	"(SELECT i.type || ' ' || i.identity " \
 	"FROM pg_identify_object('" class "'::regclass, " oid ", 0) i)"
 
-/* What parts a member (a SQL expression of its OID) from a role that it is in by others, too. */
-#define LEAVE_ROLE(member, role) \
+/*
+ * Common table expression.  member: who can become one of the roles by SET ROLE, each
+ * of them included.  pg_has_role() says the same, but for one pair of roles at a time.
+ */
+#define MEMBER_CTE(roles) \
+	"member (role, oid) AS (" \
+	"SELECT r.role, r.role FROM (" roles ") r (role) WHERE r.role <> 0 UNION " \
+	"SELECT m.role, x.member FROM member m JOIN (" \
+	"SELECT a.roleid, a.member FROM pg_auth_members a UNION ALL " \
+	"SELECT 'pg_database_owner'::regrole, d.datdba FROM pg_database d " \
+	"WHERE d.datname = current_database()) x ON x.roleid = m.oid) "
+
+/* What parts a member from a role, which it may be in by others, too; needs MEMBER_CTE. */
+#define LEAVE_ROLE(who, from) \
 	"(SELECT string_agg(DISTINCT format('REVOKE %I FROM %I', pg_get_userbyid(x.roleid), " \
-	"pg_get_userbyid(x.member)), '; ') FROM pg_auth_members x " \
-	"WHERE x.member = " member " AND pg_has_role(x.roleid, " role ", 'MEMBER'))"
+	"pg_get_userbyid(x.member)), '; ') FROM pg_auth_members x WHERE x.member = " who " " \
+	"AND x.roleid IN (SELECT y.oid FROM member y WHERE y.role = " from "))"
 
 /* Holds for roles that are neither superusers nor the owner of the dataset's relations. */
 #define IS_OTHER_ROLE(oid) \

@@ -50,7 +50,7 @@ static const char went_back[] =
 
 /* The ledger's tables as they were installed, and nothing hung on them since. */
 #define LEDGER_TABLES \
-	"WITH ledger AS (SELECT c.* FROM pg_class c " \
+	"WITH RECURSIVE ledger AS (SELECT c.* FROM pg_class c " \
 	"WHERE c.relnamespace = 'dpngram'::regnamespace AND c.relkind IN ('r', 'p', 'S')) "
 
 static const char ledger_altered[] =
@@ -89,7 +89,6 @@ static const char ledger_altered[] =
 
 /* Privileges of others on the ledger's tables, of one kind or the other. */
 #define LEDGER_PRIVILEGES(condition) \
-	LEDGER_TABLES \
 	"SELECT " ROLE_TEXT("p.grantee") ", format('has %s on dpngram.%I', " \
 	"string_agg(DISTINCT p.privilege, ', '), p.relname), " \
 	"format('REVOKE %s ON %s dpngram.%I FROM %s', string_agg(DISTINCT p.privilege, ', '), " \
@@ -104,14 +103,14 @@ static const char ledger_altered[] =
 	" GROUP BY p.grantee, p.relname, p.relkind"
 
 static const char ledger_writable[] =
-	LEDGER_PRIVILEGES("p.privilege <> 'SELECT'")
-	" UNION ALL SELECT 'role ' || quote_ident(m.rolname), 'is a member of pg_write_all_data', "
-	LEAVE_ROLE("m.oid", "'pg_write_all_data'::regrole") " "
-	"FROM pg_roles m WHERE pg_has_role(m.oid, 'pg_write_all_data', 'MEMBER') "
-	"AND NOT m.rolsuper AND m.rolname !~ '^pg_'";
+	LEDGER_TABLES ", " MEMBER_CTE("SELECT 'pg_write_all_data'::regrole")
+	LEDGER_PRIVILEGES("p.privilege <> 'SELECT'") " UNION ALL "
+	"SELECT 'role ' || quote_ident(a.rolname), 'is a member of pg_write_all_data', "
+	LEAVE_ROLE("m.oid", "m.role") " FROM member m JOIN pg_roles a ON a.oid = m.oid "
+	"WHERE NOT a.rolsuper AND a.rolname !~ '^pg_'";
 
 static const char ledger_readable[] =
-	LEDGER_PRIVILEGES("p.privilege = 'SELECT'");
+	LEDGER_TABLES LEDGER_PRIVILEGES("p.privilege = 'SELECT'");
 
 /* Execute on our functions, and anything on our views, beyond what the install script gave. */
 static const char privilege_added[] =

@@ -37,25 +37,24 @@
 	", NULL FROM data t WHERE NOT EXISTS (SELECT FROM pg_inherits i JOIN data p " \
 	"ON p.relid = i.inhparent AND p.relowner = t.relowner WHERE i.inhrelid = t.relid)) "
 
-/* reader: every role that can read, however it came to. */
+/*
+ * granted: the roles with a live grant of the dataset; analyst: who may use one;
+ * reader: every role that can read, however it came to.
+ */
 #define READER_CTE \
-	", reader (relid, base, role, how, command) AS (" \
+	", granted (role) AS (SELECT coalesce(b.role, a.oid) FROM dpngram.grantee g " \
+	"LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id " \
+	"LEFT JOIN pg_roles a ON a.rolname = g.role " \
+	"WHERE g.dataset = $1 AND g.revoked IS NULL), " \
+	MEMBER_CTE("SELECT w.role FROM way w UNION SELECT g.role FROM granted g UNION " \
+	"SELECT 'pg_read_all_data'::regrole") \
+	", analyst (role) AS (SELECT m.oid FROM member m JOIN granted g ON g.role = m.role), " \
+	"reader (relid, base, role, how, command) AS (" \
 	"SELECT w.relid, w.base, w.role, w.how, w.command FROM way w WHERE w.role = 0 UNION " \
 	"SELECT w.relid, w.base, m.oid, CASE WHEN m.oid = w.role THEN w.how " \
 	"ELSE format('is a member of role %I, which %s', pg_get_userbyid(w.role), w.how) END, " \
 	"CASE WHEN m.oid = w.role THEN w.command ELSE " LEAVE_ROLE("m.oid", "w.role") " END " \
-	"FROM way w JOIN (SELECT g.role, a.oid FROM (SELECT DISTINCT role FROM way) g " \
-	"JOIN pg_roles a ON pg_has_role(a.oid, g.role, 'MEMBER') " \
-	"WHERE g.role <> 0 AND " IS_OTHER_ROLE("a.oid") ") m ON m.role = w.role) "
-
-/* Roles that may use a live grant of the dataset. */
-#define ANALYST_CTE \
-	", analyst (role) AS (SELECT m.oid FROM dpngram.grantee g " \
-	"LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id " \
-	"JOIN pg_roles a ON CASE WHEN b.grantee IS NULL THEN a.rolname = g.role " \
-	"ELSE a.oid = b.role END " \
-	"JOIN pg_roles m ON pg_has_role(m.oid, a.oid, 'MEMBER') AND NOT m.rolsuper " \
-	"WHERE g.dataset = $1 AND g.revoked IS NULL) "
+	"FROM way w JOIN member m ON m.role = w.role WHERE " IS_OTHER_ROLE("m.oid") ") "
 
 #define READER_ROWS(condition) \
 	"SELECT " ROLE_TEXT("r.role") ", string_agg(r.how, '; ' ORDER BY r.how COLLATE \"C\"), " \
@@ -63,16 +62,16 @@
 	"FROM reader r WHERE " condition " GROUP BY r.role, r.relid"
 
 static const char analyst_can_read[] =
-	DATA_CTE WAY_CTE READER_CTE ANALYST_CTE
+	DATA_CTE WAY_CTE READER_CTE
 	READER_ROWS("NOT r.base AND (r.role = 0 OR r.role IN (SELECT role FROM analyst))")
 	" UNION ALL "
-	"SELECT " ROLE_TEXT("a.role") ", 'is a member of pg_read_all_data', "
-	LEAVE_ROLE("a.role", "'pg_read_all_data'::regrole") " "
-	"FROM (SELECT DISTINCT role FROM analyst) a "
-	"WHERE pg_has_role(a.role, 'pg_read_all_data', 'MEMBER')";
+	"SELECT " ROLE_TEXT("m.oid") ", 'is a member of pg_read_all_data', "
+	LEAVE_ROLE("m.oid", "m.role") " FROM member m "
+	"WHERE m.role = 'pg_read_all_data'::regrole AND m.oid IN (SELECT role FROM analyst) "
+	"AND " IS_OTHER_ROLE("m.oid");
 
 static const char role_can_read[] =
-	DATA_CTE WAY_CTE READER_CTE ANALYST_CTE
+	DATA_CTE WAY_CTE READER_CTE
 	READER_ROWS("NOT r.base AND r.role <> 0 AND r.role NOT IN (SELECT role FROM analyst)");
 
 /* The owner of what the view reads may be another, who reads it as a matter of course. */

@@ -12,10 +12,11 @@
 
 /* Who can become one of the roles; superusers need not. */
 #define MEMBERS_OF(roles) \
-	"SELECT 'role ' || quote_ident(m.rolname), 'is a member of ' || quote_ident(g.rolname), " \
-	LEAVE_ROLE("m.oid", "g.oid") " " \
-	"FROM pg_roles g JOIN pg_roles m ON pg_has_role(m.oid, g.oid, 'MEMBER') " \
-	"WHERE " roles " AND NOT m.rolsuper AND m.rolname !~ '^pg_'"
+	"WITH RECURSIVE " MEMBER_CTE("SELECT g.oid FROM pg_roles g WHERE " roles) \
+	"SELECT 'role ' || quote_ident(a.rolname), " \
+	"'is a member of ' || quote_ident(pg_get_userbyid(m.role)), " LEAVE_ROLE("m.oid", "m.role") \
+	" FROM member m JOIN pg_roles a ON a.oid = m.oid " \
+	"WHERE NOT a.rolsuper AND a.rolname !~ '^pg_'"
 
 static const char superuser_member[] = MEMBERS_OF("g.rolsuper");
 
@@ -48,7 +49,7 @@ static const char createrole[] =
  * pg_buffercache.
  */
 static const char reading_function[] =
-	"WITH reading (name, does) AS (VALUES "
+	"WITH RECURSIVE reading (name, does) AS (VALUES "
 	"('pg_read_file', 'reads files of the server'), "
 	"('pg_read_binary_file', 'reads files of the server'), "
 	"('lo_import', 'reads files of the server'), "
@@ -65,17 +66,17 @@ static const char reading_function[] =
 	"('pg_get_wal_fpi_info', 'reads the write-ahead log'), "
 	"('pg_get_wal_stats', 'reads the write-ahead log'), "
 	"('pg_get_wal_stats_till_end_of_wal', 'reads the write-ahead log')) "
-	"SELECT " ROLE_TEXT("m.role")
-	", format('may call %s, which %s', p.oid::regprocedure, r.does), "
-	"CASE WHEN m.role = a.grantee THEN format('REVOKE EXECUTE ON FUNCTION %s FROM %s', "
-	"p.oid::regprocedure, " ROLE_NAME("m.role") ") "
-	"ELSE " LEAVE_ROLE("m.role", "a.grantee") " END "
-	"FROM reading r JOIN pg_proc p ON p.proname = r.name JOIN pg_language l ON l.oid = p.prolang "
-	"AND l.lanname IN ('internal', 'c'), "
-	"aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a "
-	"CROSS JOIN LATERAL (SELECT a.grantee WHERE a.grantee = 0 UNION SELECT o.oid FROM pg_roles o "
-	"WHERE a.grantee <> 0 AND pg_has_role(o.oid, a.grantee, 'MEMBER') AND NOT o.rolsuper "
-	"AND o.rolname !~ '^pg_') m (role)";
+	", granted (role, oid, does, command) AS (SELECT a.grantee, p.oid, r.does, "
+	"format('REVOKE EXECUTE ON FUNCTION %s FROM %s', p.oid::regprocedure, "
+	ROLE_NAME("a.grantee") ") FROM reading r JOIN pg_proc p ON p.proname = r.name "
+	"JOIN pg_language l ON l.oid = p.prolang AND l.lanname IN ('internal', 'c'), "
+	"aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a), "
+	MEMBER_CTE("SELECT g.role FROM granted g")
+	"SELECT " ROLE_TEXT("m.oid") ", format('may call %s, which %s', g.oid::regprocedure, g.does), "
+	"CASE WHEN m.oid = g.role THEN g.command ELSE " LEAVE_ROLE("m.oid", "m.role") " END "
+	"FROM granted g JOIN (SELECT x.role, x.oid FROM member x UNION ALL SELECT 0, 0) m "
+	"ON m.role = g.role LEFT JOIN pg_roles o ON o.oid = m.oid "
+	"WHERE m.oid = 0 OR NOT o.rolsuper AND o.rolname !~ '^pg_'";
 
 /* A function of the same name whose arguments fit better is called in place of ours. */
 static const char schema_open[] =
