@@ -36,6 +36,10 @@ typedef struct PriceAudit
 	double worst_threshold; /* largest probability of a novel n-gram / delta_add */
 	double worst_limit;		/* largest pure lane / its limit */
 	double worst_slack;		/* largest cost of the lattice / pure lane */
+	int64 zcdp_plans;		/* plans by zCDP */
+	int64 zcdp_broken;		/* their price above (epsilon, delta) */
+	double zcdp_worst;		/* largest delta of their price / delta */
+	double zcdp_least;		/* and smallest */
 } PriceAudit;
 
 static long double
@@ -57,6 +61,42 @@ price_delta(const NgramPlan *plan, double epsilon)
 						   expl(left) * normal_tail(left / mu + mu / 2);
 
 	return (double) (expl(plan->eps_pure) * gaussian + plan->delta_add);
+}
+
+/* ln of what rho-zCDP gives at epsilon by the order 1 + exp(t), by the textbook form. */
+static long double
+zcdp_log_delta(long double rho, long double epsilon, long double t)
+{
+	long double b = expl(t);
+
+	return b * ((1 + b) * rho - epsilon) - (1 + b) * log1pl(1 / b) - t;
+}
+
+/*
+ * The delta at epsilon of a plan by zCDP, with the discrete noise as it is drawn:
+ * for rho = half the sum of (2^m / sigma)^2 the conversion's value at the best order,
+ * on whose sides it rises, and what the delta lane is charged.
+ */
+static double
+zcdp_delta(const NgramPlan *plan, double epsilon)
+{
+	long double rho = 0;
+	long double low = -20;
+	long double high = 20;
+
+	for (int i = 1; i <= plan->nsteps; i++)
+		rho += (long double) DP_LATTICE_ONE / plan->step[i].sigma * DP_LATTICE_ONE /
+			   plan->step[i].sigma / 2;
+	for (int i = 0; i < 150; i++)
+	{
+		long double third = (high - low) / 3;
+
+		if (zcdp_log_delta(rho, epsilon, low + third) < zcdp_log_delta(rho, epsilon, high - third))
+			high -= third;
+		else
+			low += third;
+	}
+	return (double) expl(zcdp_log_delta(rho, epsilon, low)) + plan->delta_add + plan->tail_delta;
 }
 
 /*
@@ -89,9 +129,8 @@ lattice_slack(const NgramStep *step)
 }
 
 static void
-judge_promise(PriceAudit *audit, const NgramPlan *plan)
+judge_lanes(PriceAudit *audit, const NgramPlan *plan)
 {
-	double promise = price_delta(plan, plan->query.epsilon) / plan->query.delta;
 	int unions = plan->query.method == METHOD_DPNE ? 1 : plan->nsteps;
 	double novel = 0;
 	double slack = 0;
@@ -103,12 +142,44 @@ judge_promise(PriceAudit *audit, const NgramPlan *plan)
 		slack += lattice_slack(&plan->step[i]);
 		novel += plan->step[i].bound * 2 * (double) normal_tail(12);
 	}
-	audit->broken_promise += !(promise <= 1);
-	audit->worst_promise = Max(audit->worst_promise, promise);
 	audit->low_threshold += !(novel <= plan->delta_add);
 	audit->low_slack += !(slack <= plan->eps_pure);
 	audit->worst_slack = Max(audit->worst_slack, slack / plan->eps_pure);
 	audit->worst_threshold = Max(audit->worst_threshold, novel / plan->delta_add);
+}
+
+static void
+judge_promise(PriceAudit *audit, const NgramPlan *plan)
+{
+	double promise = price_delta(plan, plan->query.epsilon) / plan->query.delta;
+
+	audit->broken_promise += !(promise <= 1);
+	audit->worst_promise = Max(audit->worst_promise, promise);
+	judge_lanes(audit, plan);
+}
+
+/*
+ * The same query where zCDP alone has to keep its promise.  (There is no such plan
+ * where a tiny delta doesn't pay for the computed probability of spurious n-grams.)
+ */
+static void
+judge_zcdp(PriceAudit *audit, const NgramQuery *query, double share)
+{
+	NgramSplit split = {.threshold_share = share, .zcdp = true};
+	NgramPlan plan;
+	double promise;
+	double tail = 0;
+
+	if (ngram_plan(query, split, &plan) != DP_OK)
+		return;
+	promise = zcdp_delta(&plan, query->epsilon) / query->delta;
+	for (int i = 2; query->method == METHOD_DPNE && i <= plan.nsteps; i++)
+		tail += 1e-13 * plan.step[i].bound;
+	audit->zcdp_plans++;
+	audit->zcdp_broken += !(promise <= 1 && tail <= plan.tail_delta);
+	audit->zcdp_worst = Max(audit->zcdp_worst, promise);
+	audit->zcdp_least = Min(audit->zcdp_least, promise);
+	judge_lanes(audit, &plan);
 }
 
 /* Run the plan so that every level has something to draw noise for. */
@@ -165,6 +236,7 @@ judge_query(PriceAudit *audit, const NgramQuery *query, double share)
 							   price_delta(&plan, query->epsilon) / query->delta);
 	run_plan(audit, &plan);
 	judge_sigmas(audit, &plan);
+	judge_zcdp(audit, query, share);
 
 	split.pure_limit = plan.eps_pure / 2;
 	if (ngram_plan(query, split, &plan) != DP_OK)
@@ -213,7 +285,7 @@ judge_all(PriceAudit *audit)
  */
 AUDIT_FUNCTION(audit_price)
 {
-	PriceAudit audit = {.world = world_create(6), .least_promise = 1};
+	PriceAudit audit = {.world = world_create(6), .least_promise = 1, .zcdp_least = 1};
 
 	verdicts_begin(fcinfo);
 	for (int user = 0; user < 1500; user++)
@@ -235,6 +307,12 @@ AUDIT_FUNCTION(audit_price)
 			audit.worst_promise, 1, audit.plans);
 	verdict(fcinfo, "and waste next to nothing of it", audit.least_promise > 0.999,
 			audit.least_promise, 0.999, audit.plans);
+	verdict(fcinfo, "by zCDP rho and delta keep it, too", audit.zcdp_broken == 0,
+			audit.zcdp_worst, 1, audit.zcdp_plans);
+	verdict(fcinfo, "and waste next to nothing", audit.zcdp_least > 0.999, audit.zcdp_least,
+			0.999, audit.zcdp_plans);
+	verdict(fcinfo, "for most plans", audit.zcdp_plans > audit.plans * 0.8, audit.zcdp_plans,
+			audit.plans * 0.8, audit.plans);
 	verdict(fcinfo, "the pure lane stays below a limit that binds",
 			audit.limited >= audit.plans / 3 && audit.above_limit == 0, audit.worst_limit, 1,
 			audit.limited);
