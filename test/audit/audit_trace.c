@@ -81,7 +81,8 @@ get_plan(FunctionCallInfo fcinfo)
 		get_numbers(fcinfo, 9, threshold) != plan.nsteps)
 		elog(ERROR, "bound, sigma and threshold must have one element a step");
 	for (int i = 1; i <= plan.nsteps; i++)
-		plan.step[i] = (NgramStep){i, i, .bound = bound[i], .sigma = sigma[i], .threshold = threshold[i]};
+		plan.step[i] = (NgramStep){
+			i, i, .bound = bound[i], .sigma = sigma[i], .threshold = threshold[i]};
 	if (method == METHOD_DPSU_ALL)
 		plan.step[1].max_length = plan.query.max_length;
 	if (method == METHOD_DPSU_SINGLE)
