@@ -43,6 +43,7 @@ NGRAM_OBJS = \
 LEDGER_OBJS = \
 	src/ledger/access.o \
 	src/ledger/accounting.o \
+	src/ledger/afford.o \
 	src/ledger/attach.o \
 	src/ledger/binding.o \
 	src/ledger/budget.o \

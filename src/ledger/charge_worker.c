@@ -17,7 +17,7 @@
 
 #include "access/xact.h"
 #include "dpngram_errcodes.h"
-#include "ledger/access.h"
+#include "ledger/afford.h"
 #include "ledger/binding.h"
 #include "ledger/charge.h"
 #include "miscadmin.h"
@@ -83,54 +83,6 @@ dataset_for_update(const Catalog *cat, int32 id)
 	return dataset;
 }
 
-/*
- * What the releases of a dataset, or of one grant, that read any of the same
- * period's rows have cost.  Under the row lock nobody adds to it.
- */
-static LaneAmounts
-spent_in_period(const Catalog *cat, const LedgerPeriod *period, int32 dataset, int32 grantee)
-{
-	CatalogArgs args = {0};
-
-	arg_int4(&args, dataset);
-	arg_int4(&args, grantee);
-	arg_time(&args, period->from);
-	arg_time(&args, period->to);
-	catalog_query("SELECT " LANE_SUMS " FROM dpngram.release WHERE dataset = $1 "
-				  "AND ($2 = 0 OR grantee = $2) AND period_from < $4 AND period_to > $3",
-				  &args);
-	return row_lanes(cat, 0, 1);
-}
-
-/* What the first candidate lacked, for the error. */
-typedef struct Shortage
-{
-	bool known;
-	int lane;
-	const char *role; /* whose grant is short; NULL: the dataset */
-	Datum asked;
-	Datum remaining;
-	bool overdrawn; /* more is spent than the cap, as only dp_protect can carry forward */
-} Shortage;
-
-static bool
-fits(LedgerAccounting accounting, const LaneAmounts *price, const LaneAmounts *spent,
-	 const LaneAmounts *cap, const char *role, Shortage *shortage)
-{
-	int lane = accounting_short(accounting, price, spent, cap);
-
-	if (lane >= 0 && !shortage->known)
-	{
-		shortage->known = true;
-		shortage->lane = lane;
-		shortage->role = role;
-		shortage->asked = price->lane[lane];
-		shortage->remaining = lane_remaining(spent->lane[lane], cap->lane[lane]);
-		shortage->overdrawn = lane_less(cap->lane[lane], spent->lane[lane]);
-	}
-	return lane < 0;
-}
-
 static void
 refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 {
@@ -172,35 +124,17 @@ static const Grant *
 choose(const Catalog *cat, const Dataset *dataset, const List *grants, ChargeSegment *segment,
 	   int *chosen)
 {
+	LaneAmounts prices[LEDGER_MAX_CANDIDATES];
 	Shortage shortage = {0};
-	LedgerAccounting accounting = dataset->budget.accounting;
-	const LedgerPeriod *period = &segment->period;
-	LaneAmounts spent = period->any ? spent_in_period(cat, period, dataset->id, 0) :
-									  dataset->spent;
+	const Grant *grant;
 
 	for (int i = 0; i < segment->ncandidates; i++)
-	{
-		LaneAmounts price = price_of(segment, i);
-		ListCell *cell;
-
-		if (!fits(accounting, &price, &spent, &dataset->cap, NULL, &shortage))
-			continue;
-		*chosen = i;
-		foreach (cell, grants)
-		{
-			const Grant *grant = lfirst(cell);
-			LaneAmounts own;
-
-			if (!grant->capped)
-				return grant;
-			own = period->any ? spent_in_period(cat, period, dataset->id, grant->id) :
-								grant->spent;
-			if (fits(accounting, &price, &own, &grant->cap, grant->role, &shortage))
-				return grant;
-		}
-	}
-	refuse_exhausted(dataset, &shortage);
-	return NULL; /* not reached */
+		prices[i] = price_of(segment, i);
+	grant = afford(cat, dataset, grants, &segment->period, prices, segment->ncandidates, chosen,
+				   &shortage);
+	if (grant == NULL)
+		refuse_exhausted(dataset, &shortage);
+	return grant;
 }
 
 static void
