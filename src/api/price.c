@@ -1,11 +1,68 @@
 /*
  * price.c
- *	  What a plan costs, in the ledger's terms: its steps, slack and thresholds as
- *	  events.
+ *	  What a call costs, in the ledger's terms: its plans, and of each plan the
+ *	  steps, slack and thresholds as events.
+ *
+ * The release (release.c) and the forecast of its price (planning.c) ask here, so
+ * that they can't differ.
  */
 #include "postgres.h"
 
 #include "api/price.h"
+#include "dpngram_errcodes.h"
+
+/* A hair below the dataset's share, so that the lane's rounding can't refuse it. */
+#define SHARE_OF_DATASET(share) ((share) * (1 - 1e-12))
+
+/* The division by which a call for all of a fresh dataset fits; false if any does. */
+static bool
+dataset_split(const LedgerTerms *terms, double epsilon, NgramSplit *split)
+{
+	double pure = terms->pure_share * epsilon;
+
+	*split = (NgramSplit){.threshold_share = SHARE_OF_DATASET(terms->delta_share)};
+	switch (terms->accounting)
+	{
+		case ACCOUNTING_GDP:
+			split->pure_reserve = pure;
+			split->pure_limit = SHARE_OF_DATASET(pure);
+			return true;
+		case ACCOUNTING_ZCDP:
+			split->zcdp = true;
+			return true;
+		case ACCOUNTING_BASIC:
+			break;
+	}
+	return false;
+}
+
+/*
+ * One plan a candidate price: the caller's own split first, then the dataset's, if
+ * its shares are known and it makes a plan.  Returns how many; an error if none.
+ */
+int
+ngram_plans(const LedgerTerms *terms, const NgramArguments *arguments, NgramPlan *plans)
+{
+	NgramSplit callers = {.threshold_share = arguments->threshold_share};
+	NgramSplit datasets;
+	int n = 1;
+
+	if (terms->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("dataset \"%s\" has no budget for Gaussian noise", terms->dataset),
+				 errhint("It was made with delta 0. Its owner can make one with more.")));
+	if (ngram_plan(&arguments->query, callers, &plans[0]) != DP_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("no noise can be found for this epsilon and delta"),
+				 errhint("They may be too small for max_length and max_contributions, or too "
+						 "large for any noise.")));
+	if (terms->delta_share > 0 && dataset_split(terms, arguments->query.epsilon, &datasets) &&
+		ngram_plan(&arguments->query, datasets, &plans[n]) == DP_OK)
+		n++;
+	return n;
+}
 
 static void
 add_event(LedgerPrice *price, LedgerEventKind kind, double amount, double tail)
@@ -19,7 +76,7 @@ add_event(LedgerPrice *price, LedgerEventKind kind, double amount, double tail)
 }
 
 /* The events of an extraction; steps of equal noise are one event with a count. */
-LedgerPrice
+static LedgerPrice
 plan_price(const NgramPlan *plan)
 {
 	LedgerPrice price = {0, palloc(sizeof(LedgerEvent) * (plan->nsteps + 2))};
@@ -29,4 +86,20 @@ plan_price(const NgramPlan *plan)
 	add_event(&price, EVENT_LATTICE, plan->eps_pure, plan->tail_delta);
 	add_event(&price, EVENT_DELTA, plan->delta_add, 0);
 	return price;
+}
+
+/* What the ledger is asked to debit: one of the plans' prices. */
+LedgerRequest
+ngram_request(const NgramArguments *arguments, const NgramPlan *plans, int nplans)
+{
+	LedgerRequest request = {
+		.mechanism = arguments->mechanism,
+		.parameters = arguments->parameters.data,
+		.epsilon = arguments->query.epsilon,
+		.delta = arguments->query.delta,
+		.ncandidates = nplans};
+
+	for (int i = 0; i < nplans; i++)
+		request.candidates[i] = plan_price(&plans[i]);
+	return request;
 }

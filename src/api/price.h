@@ -1,13 +1,18 @@
 /*
  * price.h
- *	  What a plan costs, in the ledger's terms.
+ *	  What a call costs, in the ledger's terms.
  */
 #ifndef DPNGRAM_PRICE_H
 #define DPNGRAM_PRICE_H
 
-#include "ledger/ledger.h"
-#include "ngram/plan.h"
+#include "api/arguments.h"
 
-extern LedgerPrice plan_price(const NgramPlan *plan);
+/* The ways to divide a call's (epsilon, delta): the caller's, then the dataset's. */
+#define NGRAM_MAX_PLANS 2
+
+extern int ngram_plans(const LedgerTerms *terms, const NgramArguments *arguments,
+					   NgramPlan *plans);
+extern LedgerRequest ngram_request(const NgramArguments *arguments, const NgramPlan *plans,
+								   int nplans);
 
 #endif /* DPNGRAM_PRICE_H */

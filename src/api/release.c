@@ -35,9 +35,6 @@
 #include "ngram/extract.h"
 #include "ngram/read.h"
 
-/* A hair below the dataset's share, so that the lane's rounding can't refuse it. */
-#define SHARE_OF_DATASET(share) ((share) * (1 - 1e-12))
-
 /* The number of a column that the caller may name as text. */
 static AttrNumber
 check_columns(const LedgerAccess *access, const NgramArguments *arguments)
@@ -50,7 +47,7 @@ check_columns(const LedgerAccess *access, const NgramArguments *arguments)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_WRONG_PRIVACY_UNIT),
 				 errmsg("\"%s\" is not the privacy unit of the dataset \"%s\"",
-						arguments->user_col, access->dataset),
+						arguments->user_col, access->terms.dataset),
 				 errdetail("The dataset protects the persons named by its column \"%s\".",
 						   access->user_col)));
 	attnum = get_attnum(access->relid, arguments->text_col);
@@ -64,67 +61,13 @@ check_columns(const LedgerAccess *access, const NgramArguments *arguments)
 	return attnum;
 }
 
-/* The division by which a call for all of a fresh dataset fits; false if any does. */
-static bool
-dataset_split(const LedgerAccess *access, double epsilon, NgramSplit *split)
-{
-	double pure = access->pure_share * epsilon;
-
-	*split = (NgramSplit){.threshold_share = SHARE_OF_DATASET(access->delta_share)};
-	switch (access->accounting)
-	{
-		case ACCOUNTING_GDP:
-			split->pure_reserve = pure;
-			split->pure_limit = SHARE_OF_DATASET(pure);
-			return true;
-		case ACCOUNTING_ZCDP:
-			split->zcdp = true;
-			return true;
-		case ACCOUNTING_BASIC:
-			break;
-	}
-	return false;
-}
-
-/* One plan a candidate price: the caller's split first, then the dataset's own. */
-static int
-make_plans(const LedgerAccess *access, const NgramArguments *arguments, NgramPlan *plans)
-{
-	NgramSplit callers = {.threshold_share = arguments->threshold_share};
-	NgramSplit datasets;
-	int n = 1;
-
-	if (access->delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("dataset \"%s\" has no budget for Gaussian noise", access->dataset),
-				 errhint("It was made with delta 0. Its owner can make one with more.")));
-	if (ngram_plan(&arguments->query, callers, &plans[0]) != DP_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("no noise can be found for this epsilon and delta"),
-				 errhint("They may be too small for max_length and max_contributions, or too "
-						 "large for any noise.")));
-	if (dataset_split(access, arguments->query.epsilon, &datasets) &&
-		ngram_plan(&arguments->query, datasets, &plans[n]) == DP_OK)
-		n++;
-	return n;
-}
-
 static LedgerReceipt
 charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const NgramPlan *plans,
 			 int nplans)
 {
-	LedgerRequest request = {
-		.mechanism = arguments->mechanism,
-		.parameters = arguments->parameters.data,
-		.epsilon = arguments->query.epsilon,
-		.delta = arguments->query.delta,
-		.seeded = dpngram_test_seed != 0,
-		.ncandidates = nplans};
+	LedgerRequest request = ngram_request(arguments, plans, nplans);
 
-	for (int i = 0; i < nplans; i++)
-		request.candidates[i] = plan_price(&plans[i]);
+	request.seeded = dpngram_test_seed != 0;
 	if (request.seeded)
 		ereport(WARNING,
 				(errmsg("dpngram.test_seed is set: this release has predictable noise and "
@@ -255,7 +198,7 @@ void
 release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool with_length)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	NgramPlan plans[2];
+	NgramPlan plans[NGRAM_MAX_PLANS];
 	ReleasedGrams released = {0};
 	volatile int steps = 0;
 	MemoryContext caller = CurrentMemoryContext;
@@ -266,7 +209,7 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	AttrNumber text_attnum = check_columns(access, arguments);
 	Tokenizer *tokenizer = tokenizer_create(arguments->tokenizer,
 											get_atttype(access->relid, text_attnum));
-	int nplans = make_plans(access, arguments, plans);
+	int nplans = ngram_plans(&access->terms, arguments, plans);
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
 

@@ -156,6 +156,18 @@ any_own_change(const Dataset *dataset, const List *grants)
 	return false;
 }
 
+LedgerTerms
+dataset_terms(const Dataset *dataset)
+{
+	const Budget *budget = &dataset->budget;
+
+	return (LedgerTerms){.dataset = dataset->name,
+						 .accounting = budget->accounting,
+						 .delta = budget->delta,
+						 .pure_share = budget->pure_share,
+						 .delta_share = budget->delta_share};
+}
+
 static LedgerAccess *
 access_make(const Dataset *dataset, const DatasetRelation *relation)
 {
@@ -163,18 +175,13 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
 	const Binding *binding = &relation->binding;
 
 	access->dataset_id = dataset->id;
-	access->dataset = dataset->name;
+	access->terms = dataset_terms(dataset);
 	access->relid = binding->relid;
 	access->owner = binding->owner;
 	access->caller = GetUserId();
 	access->user_attnum = binding->user_attnum;
 	access->user_col = get_attname(access->relid, access->user_attnum, false);
 	access->text_columns = relation->columns;
-	access->epsilon = dataset->budget.epsilon;
-	access->delta = dataset->budget.delta;
-	access->accounting = dataset->budget.accounting;
-	access->pure_share = dataset->budget.pure_share;
-	access->delta_share = dataset->budget.delta_share;
 	access->time_attnum = binding->time_attnum;
 	return access;
 }

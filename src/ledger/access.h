@@ -19,6 +19,7 @@ typedef struct Grant
 } Grant;
 
 extern void refuse_unwritable(void);
+extern LedgerTerms dataset_terms(const Dataset *dataset);
 extern List *grants_usable(const Catalog *cat, const Dataset *dataset,
 						   const DatasetRelation *relation, Oid caller);
 

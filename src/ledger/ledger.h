@@ -74,22 +74,27 @@ typedef struct LedgerPeriod
 	TimestampTz to; /* not included */
 } LedgerPeriod;
 
+/* The terms on which a dataset is spent: they decide how a call's noise may be divided. */
+typedef struct LedgerTerms
+{
+	char *dataset; /* its name */
+	LedgerAccounting accounting;
+	double delta;
+	double pure_share; /* 0: unknown, or the accounting has no such lane */
+	double delta_share;
+} LedgerTerms;
+
 /* A dataset as one caller sees it, after all checks of ledger_open(). */
 typedef struct LedgerAccess
 {
 	int32 dataset_id;
-	char *dataset; /* its name */
-	Oid relid;	   /* locked in AccessShareLock until the end */
-	Oid owner;	   /* the relation is read as this role */
-	Oid caller;	   /* current_user */
+	LedgerTerms terms;
+	Oid relid;	/* locked in AccessShareLock until the end */
+	Oid owner;	/* the relation is read as this role */
+	Oid caller; /* current_user */
 	AttrNumber user_attnum;
 	char *user_col;		/* the privacy unit */
 	List *text_columns; /* of char *; NIL: any column may be named */
-	double epsilon;		/* the dataset's budget */
-	double delta;
-	LedgerAccounting accounting;
-	double pure_share;
-	double delta_share;
 	LedgerPeriod period;
 	AttrNumber time_attnum; /* the rows' time, where there are periods */
 } LedgerAccess;
@@ -121,6 +126,13 @@ typedef struct LedgerReceipt
 extern PGDLLEXPORT LedgerAccess *ledger_open(Oid relid);
 extern PGDLLEXPORT LedgerReceipt ledger_charge(const LedgerAccess *access,
 											   const LedgerRequest *request);
+
+/*
+ * Planning: without a charge.  The terms of a dataset that the caller may see, and
+ * which of a request's candidates a call of the caller's would be debited now.
+ */
+extern LedgerTerms ledger_terms(const char *dataset);
+extern int ledger_quote(const char *dataset, const LedgerRequest *request);
 
 /*
  * The end of a release, best effort: 'done' in the caller's transaction,

@@ -117,7 +117,7 @@ ledger_test_open(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[0] = CStringGetTextDatum(access->dataset);
+	values[0] = CStringGetTextDatum(access->terms.dataset);
 	values[1] = CStringGetTextDatum(access->user_col);
 	values[2] = CStringGetTextDatum(GetUserNameFromId(access->owner, false));
 	values[3] = CStringGetTextDatum(GetUserNameFromId(access->caller, false));
