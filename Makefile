@@ -59,8 +59,10 @@ LEDGER_OBJS = \
 	src/ledger/doctor_probe.o \
 	src/ledger/doctor_rows.o \
 	src/ledger/doctor_server.o \
+	src/ledger/export.o \
 	src/ledger/grant.o \
 	src/ledger/lanes.o \
+	src/ledger/outlook.o \
 	src/ledger/owner.o \
 	src/ledger/protect.o \
 	src/ledger/relation.o \
@@ -72,7 +74,9 @@ LEDGER_OBJS = \
 API_OBJS = \
 	src/api/arguments.o \
 	src/api/module.o \
+	src/api/named_call.o \
 	src/api/ngrams.o \
+	src/api/planning.o \
 	src/api/price.o \
 	src/api/release.o \
 	src/api/shadow.o
@@ -84,12 +88,13 @@ SQL_PIECES = \
 	src/sql/00_head.sql \
 	src/sql/10_ledger.sql \
 	src/sql/20_ngrams.sql \
-	src/sql/30_doctor.sql
+	src/sql/30_doctor.sql \
+	src/sql/40_planning.sql
 
 DATA_built = dpngram--$(EXTVERSION).sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor
+REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor planning
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock

@@ -49,7 +49,7 @@ SELECT * FROM dpngram.grantee;
 UPDATE dpngram.dataset SET mu2_spent = 0;
 SELECT * FROM dp_ngrams('priv.texts', 'what', 'what', 1, 1e-3);
 SET dpngram.test_seed = 42;
--- of the ledger the analyst has the two views and nothing else
+-- of the ledger the analyst has the views and nothing else
 SELECT oid::regclass AS open, has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') AS changeable
 FROM pg_class WHERE relnamespace = 'dpngram'::regnamespace AND CASE
 	WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'USAGE, SELECT, UPDATE')
