@@ -83,7 +83,7 @@ plan_price(const NgramPlan *plan)
 
 	for (int i = 1; i <= plan->nsteps; i++)
 		add_event(&price, EVENT_GAUSSIAN, plan->step[i].mu2, 0);
-	add_event(&price, EVENT_LATTICE, plan->eps_pure, plan->tail_delta);
+	add_event(&price, EVENT_LATTICE, plan->eps_pure, plan->tail_rho);
 	add_event(&price, EVENT_DELTA, plan->delta_add, 0);
 	return price;
 }

@@ -314,20 +314,23 @@ dp_slack_epsilon(double mu, int64 keys)
 }
 
 /*
- * dp_tail_delta - the additive delta that the error of dp_lattice_tail() costs where
- * the discrete noise itself has an exact price (zero-concentrated differential
- * privacy), in one level in which a user touches at most "keys" coordinates.
+ * dp_tail_mu - what the error of dp_lattice_tail() adds to the mu of one level in
+ * which a user touches at most "keys" coordinates, where the discrete noise itself
+ * has an exact price (zero-concentrated differential privacy).
  *
- * Deciding a coordinate by a probability with that relative error gives every
- * output at least exp(-error) of its density, so with probability exp(-error) the
- * coordinate is decided by the exact one.  Rounded up; infinite if keys is negative.
+ * A coordinate decided by a probability with that relative error has, up to a factor
+ * exp(+-error), the law of the exact one: both are (error^2/2)-zCDP to one another,
+ * and the level's coordinates together (keys error^2/2).  The root of a Renyi
+ * divergence's rate adds up along a way from law to law: (mu^2/2)-zCDP becomes
+ * ((mu + error sqrt keys)^2/2)-zCDP (doc/privacy.md, "Accounting zcdp").  Rounded up;
+ * infinite if keys is negative.
  */
 double
-dp_tail_delta(int64 keys)
+dp_tail_mu(int64 keys)
 {
 	if (keys < 0)
 		return HUGE_VAL;
-	return keys * TAIL_ERROR * (1 + 1e-14);
+	return sqrt((double) keys) * TAIL_ERROR * (1 + 1e-12);
 }
 
 /*

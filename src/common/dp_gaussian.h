@@ -15,7 +15,7 @@ extern double dp_compose_mu(const double *mu, int n);
 
 extern double dp_slack_epsilon(double mu, int64 keys);
 extern double dp_slack_delta(int64 keys);
-extern double dp_tail_delta(int64 keys);
+extern double dp_tail_mu(int64 keys);
 
 extern DpStatus dp_union_threshold(double sigma, double delta, int64 max_items,
 								   double *rho);

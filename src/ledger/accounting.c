@@ -28,7 +28,7 @@
  *	laplace e		eps_pure += e		rho += e^2/2		Bun, Steinke 2016, Proposition 1.4
  *	exponential e	eps_pure += e		rho += e^2/8		Cesar, Rogers 2021 (bounded range)
  *	pure e			eps_pure += e		rho += e^2/2		Bun, Steinke 2016, Proposition 1.4
- *	lattice s, t	eps_pure += s		rho_delta += t		doc/privacy.md, "The lattice"
+ *	lattice s, t	eps_pure += s		rho += t			doc/privacy.md, "Accounting zcdp"
  *	delta d			delta_add += d		rho_delta += d
  *
  * In basic the whole call costs the (epsilon, delta) that it asked for.
@@ -187,6 +187,7 @@ event_rho(const LedgerEvent *event)
 		case EVENT_EXPONENTIAL:
 			return dp_exponential_to_rho(event->amount);
 		case EVENT_LATTICE:
+			return event->tail;
 		case EVENT_DELTA:
 			break;
 	}
@@ -211,14 +212,6 @@ event_lane_gdp(LedgerEventKind kind)
 	return LANE_EPS_PURE;
 }
 
-static double
-event_rho_delta(const LedgerEvent *event)
-{
-	if (event->kind == EVENT_DELTA)
-		return event->amount;
-	return event->kind == EVENT_LATTICE ? event->tail : 0;
-}
-
 static void
 add_to(LaneAmounts *sum, Lane lane, double amount, int32 count)
 {
@@ -241,7 +234,8 @@ accounting_price(const LedgerPrice *price, double epsilon, double delta)
 
 		add_to(&sum, event_lane_gdp(event->kind), event->amount, event->count);
 		add_to(&sum, LANE_RHO, event_rho(event), event->count);
-		add_to(&sum, LANE_RHO_DELTA, event_rho_delta(event), event->count);
+		if (event->kind == EVENT_DELTA)
+			add_to(&sum, LANE_RHO_DELTA, event->amount, event->count);
 	}
 	add_to(&sum, LANE_BASIC_EPSILON, epsilon, 1);
 	add_to(&sum, LANE_BASIC_DELTA, delta, 1);
@@ -291,7 +285,7 @@ accounting_events_json(const LedgerPrice *price)
 						 event_names[event->kind]);
 		append_amount(&json, amount_names[event->kind], event->amount);
 		if (event->kind == EVENT_LATTICE)
-			append_amount(&json, "zcdp_delta", event->tail);
+			append_amount(&json, "zcdp_rho", event->tail);
 		if (event->count != 1)
 			appendStringInfo(&json, ", \"count\": %d", event->count);
 		appendStringInfoChar(&json, '}');

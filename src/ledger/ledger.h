@@ -43,7 +43,7 @@ typedef enum LedgerEventKind
 	EVENT_LAPLACE,	   /* amount: epsilon = l1 sensitivity / scale */
 	EVENT_EXPONENTIAL, /* amount: epsilon of an exponential mechanism (or Gumbel noise) */
 	EVENT_PURE,		   /* amount: epsilon of any other pure mechanism */
-	EVENT_LATTICE,	   /* slack of discrete noise; amount: in pure epsilon; tail: in zcdp's delta */
+	EVENT_LATTICE,	   /* slack of discrete noise; amount: in pure epsilon; tail: in zcdp's rho */
 	EVENT_DELTA		   /* amount: additive delta */
 } LedgerEventKind;
 

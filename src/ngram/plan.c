@@ -143,27 +143,33 @@ mu_within(const NgramPlan *plan, double mu, double limit)
 	return low;
 }
 
-/* Of the slack, the error of the computed probability of spurious n-grams. */
+/*
+ * Of the slack, the error of the computed probability of spurious n-grams, which adds
+ * to step i's mu.
+ */
 static double
-tail_delta(const NgramPlan *plan)
+tail_mu(const NgramPlan *plan, int i)
 {
-	double sum = 0;
+	bool spurious = plan->query.method == METHOD_DPNE && i > 1;
 
-	if (plan->query.method == METHOD_DPNE)
-		for (int i = 2; i <= plan->nsteps; i++)
-			sum += dp_tail_delta(plan->step[i].bound);
-	return sum * ROUND_UP;
+	return spurious ? dp_tail_mu(plan->step[i].bound) : 0;
 }
 
-/* The largest mu whose mu^2/2-zCDP keeps (epsilon, delta_g). */
+/*
+ * The largest mu whose mu^2/2-zCDP, with what the tails add, keeps (epsilon, delta_g).
+ * Steps of mu_i + t_i make at most (mu + t)^2 in all, t^2 being the sum of t_i^2.
+ */
 static DpStatus
 solve_mu_zcdp(const NgramPlan *plan, double delta_g, double *mu)
 {
 	double rho;
+	double tail2 = 0;
 	DpStatus status = dp_zcdp_rho(plan->query.epsilon, delta_g, &rho);
 
+	for (int i = 1; i <= plan->nsteps; i++)
+		tail2 += tail_mu(plan, i) * tail_mu(plan, i);
 	if (status == DP_OK)
-		*mu = sqrt(2 * rho / ROUND_UP);
+		*mu = (sqrt(2 * rho) - sqrt(tail2)) / ROUND_UP;
 	return status == DP_OK && !(*mu > 0) ? DP_ERR_RANGE : status;
 }
 
@@ -256,10 +262,11 @@ set_price(NgramPlan *plan, double delta_add)
 		plan->step[i].mu2 = mu * mu * ROUND_UP;
 		plan->mu2 += mu * mu;
 		plan->eps_pure += dp_slack_epsilon(mu, plan->step[i].bound);
+		plan->tail_rho += tail_mu(plan, i) * (mu + tail_mu(plan, i) / 2);
 	}
 	plan->mu2 *= ROUND_UP;
 	plan->eps_pure *= ROUND_UP;
-	plan->tail_delta = tail_delta(plan);
+	plan->tail_rho *= ROUND_UP;
 	plan->delta_add = delta_add;
 }
 
@@ -272,20 +279,17 @@ set_price(NgramPlan *plan, double delta_add)
 DpStatus
 ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
 {
-	double share = query->delta * split.threshold_share;
-	double delta_add = share;
+	double delta_add = query->delta * split.threshold_share;
 	double delta_t;
 	double mu;
 	DpStatus status;
 
 	lay_out_steps(query, plan);
-	if (split.zcdp)
-		delta_add -= tail_delta(plan);
 	delta_t = delta_add - tail(plan);
 	if (!(delta_t > 0))
 		return DP_ERR_RANGE;
-	status = split.zcdp ? solve_mu_zcdp(plan, query->delta - share, &mu) :
-						  solve_mu(plan, split, query->delta - share, &mu);
+	status = split.zcdp ? solve_mu_zcdp(plan, query->delta - delta_add, &mu) :
+						  solve_mu(plan, split, query->delta - delta_add, &mu);
 	if (status == DP_OK)
 		status = set_sigmas(plan, mu);
 	if (status == DP_OK)

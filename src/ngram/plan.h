@@ -69,10 +69,10 @@ typedef struct NgramPlan
 	NgramStep step[NGRAM_MAX_LENGTH + 1];
 
 	/* the price: upper bounds */
-	double mu2;		   /* sum over the steps of (sensitivity / sigma)^2 */
-	double eps_pure;   /* the lattice's slack */
-	double tail_delta; /* what of the slack is left where discrete noise has a price of its own */
-	double delta_add;  /* thresholds, and outputs that the slack does not vouch for */
+	double mu2;		  /* sum over the steps of (sensitivity / sigma)^2 */
+	double eps_pure;  /* the lattice's slack */
+	double tail_rho;  /* what of the slack is left where discrete noise has a price of its own */
+	double delta_add; /* thresholds, and outputs that the slack does not vouch for */
 } NgramPlan;
 
 extern bool ngram_method_by_name(const char *name, NgramMethod *method);

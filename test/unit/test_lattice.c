@@ -79,10 +79,61 @@ test_slack(void)
 	ok(dp_slack_delta(DP_MAX_KEYS) < 4e-27 && dp_slack_delta(0) == 0,
 	   "tail of 2^20 keys and of none");
 	ok(isinf(dp_slack_delta(-1)), "tail of fewer than none");
-	ok(dp_tail_delta(1) >= 1e-13 && dp_tail_delta(1) < 1.0001e-13 &&
-		   dp_tail_delta(DP_MAX_KEYS) >= 0x1p20 * 1e-13 && dp_tail_delta(0) == 0 &&
-		   isinf(dp_tail_delta(-1)),
-	   "where the noise has an exact price, each key pays for the error of its computed tail");
+	ok(dp_tail_mu(1) >= 1e-13 && dp_tail_mu(1) < 1.0001e-13 &&
+		   dp_tail_mu(DP_MAX_KEYS) >= 1024 * 1e-13 && dp_tail_mu(DP_MAX_KEYS) < 1025 * 1e-13 &&
+		   dp_tail_mu(0) == 0 && isinf(dp_tail_mu(-1)),
+	   "where the noise has an exact price, keys pay for the error of their computed tails");
+}
+
+/*
+ * The Renyi divergence of order alpha, either way round, of what is released of a
+ * coordinate: noise X of parameter sigma on the weight w where it exceeds the bound;
+ * and X where a computed probability, p times 1 + error, decides about it.
+ */
+static double
+tail_divergence(int64 sigma, int64 w, int64 bound, double error, double alpha, bool swapped)
+{
+	long double total = density_sum(sigma, -40 * sigma, 40 * sigma);
+	long double p = density_sum(sigma, bound + 1, 40 * sigma) / total;
+	long double q = density_sum(sigma, bound + 1 - w, 40 * sigma) / total;
+	long double computed = p + error * Min(p, 1 - p);
+	long double order = swapped ? 1 - alpha : alpha;
+	long double sum = powl(1 - computed, order) * powl(1 - q, 1 - order);
+
+	for (int64 j = bound + 1; j <= 60 * sigma; j++)
+	{
+		long double without = -(long double) j * j / (2 * sigma * sigma);
+		long double with = -(long double) (j - w) * (j - w) / (2 * sigma * sigma);
+
+		sum += expl(order * (logl(computed / p) + without) + (1 - order) * with) / total;
+	}
+	return (double) (logl(sum) / (alpha - 1));
+}
+
+/* With errors that one can see: mu becomes mu + error, and without that it is too little. */
+static void
+test_tail_price(void)
+{
+	const double alphas[] = {1.001, 1.1, 2, 7, 30};
+	const double errors[] = {-0.3, -0.05, 0.05, 0.3};
+	bool paid = true;
+	int beyond = 0;
+
+	for (int64 w = 1; w <= 9; w += 2)
+		for (int64 bound = -12; bound <= 12; bound += 4)
+			for (size_t i = 0; i < lengthof(alphas) * lengthof(errors) * 2; i++)
+			{
+				double alpha = alphas[i % lengthof(alphas)];
+				double error = errors[i / 2 / lengthof(alphas)];
+				double mu = w / 6.0;
+				double step = -log1p(-fabs(error));
+				double rate = tail_divergence(6, w, bound, error, alpha, i % 2 == 1) / alpha;
+
+				paid &= rate <= (mu + step) * (mu + step) / 2 * (1 + 1e-12);
+				beyond += rate > mu * mu / 2 * (1 + 1e-9);
+			}
+	ok(paid, "an error in the computed tail adds to mu no more than itself");
+	ok(beyond > 100, "and not nothing, in %d cases", beyond);
 }
 
 /* dp_lattice_tail against a sum over everything. */
@@ -205,6 +256,7 @@ main(void)
 	for (size_t i = 0; i < lengthof(rounded); i++)
 		test_rounded(rounded[i]);
 	test_slack();
+	test_tail_price();
 	for (size_t i = 0; i < lengthof(summed); i++)
 		test_tail(summed[i]);
 	test_threshold();
