@@ -94,7 +94,7 @@ SQL_PIECES = \
 DATA_built = dpngram--$(EXTVERSION).sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor planning
+REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor planning accounting
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock

@@ -63,6 +63,17 @@ refuse_lower(const Dataset *dataset, const LaneAmounts *cap)
 							   lane_text(dataset->cap.lane[i]), lane_text(cap->lane[i]))));
 }
 
+/* In accounting gdp a dataset made with delta 0 has its shares from that: all is pure. */
+static void
+refuse_new_delta(const Dataset *dataset, const Budget *budget)
+{
+	if (budget->accounting == ACCOUNTING_GDP && dataset->budget.delta == 0 && budget->delta > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("dataset \"%s\" was made with delta 0 and stays so", dataset->name),
+				 errhint("End it and protect the relation anew: what it spent is carried on.")));
+}
+
 static char *
 budget_json(const Dataset *before, const Budget *budget)
 {
@@ -119,6 +130,7 @@ dpngram_set_budget(PG_FUNCTION_ARGS)
 	budget.epsilon = PG_GETARG_FLOAT8(1);
 	budget.delta = PG_GETARG_FLOAT8(2);
 	budget_check(&budget);
+	refuse_new_delta(dataset, &budget);
 	cap = budget_caps(&budget);
 	refuse_lower(dataset, &cap);
 	dataset_set_budget(dataset->id, &budget, &cap);
