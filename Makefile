@@ -62,8 +62,10 @@ LEDGER_OBJS = \
 	src/ledger/export.o \
 	src/ledger/grant.o \
 	src/ledger/lanes.o \
+	src/ledger/options.o \
 	src/ledger/outlook.o \
 	src/ledger/owner.o \
+	src/ledger/period.o \
 	src/ledger/protect.o \
 	src/ledger/relation.o \
 	src/ledger/replica.o \
@@ -87,6 +89,8 @@ OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 SQL_PIECES = \
 	src/sql/00_head.sql \
 	src/sql/10_ledger.sql \
+	src/sql/12_renewal.sql \
+	src/sql/14_views.sql \
 	src/sql/20_ngrams.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql

@@ -132,7 +132,7 @@ SELECT * FROM seen();
 SET ROLE regress_life_anna;
 SELECT spend('life2.t2', 'person');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 
 -- the column of the privacy unit dropped: suspended; one of the same name must be resumed
 ALTER TABLE life2.t2 ADD COLUMN backup int;
@@ -147,7 +147,7 @@ SELECT dp_resume('d');
 SET ROLE regress_life_anna;
 SELECT spend('life2.t2', 'person');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 
 -- a second relation of the same people: one budget
 SET ROLE regress_life_heir;
@@ -163,7 +163,7 @@ SELECT spend('life2.more', 'person');
 SELECT dp_attach('d', 'life2.more', 'person');
 SELECT dp_detach('d', 'life2.more');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 -- one of them dropped or handed on: the other goes on
 ALTER TABLE life2.more OWNER TO regress_life_boss;
 SET ROLE regress_life_anna;
@@ -189,7 +189,7 @@ SELECT dp_detach('d', 'life2.more');
 SELECT dp_detach('d', 'life2.t2');
 SELECT * FROM seen();
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 
 -- taken out and protected by itself, a relation carries what its dataset had spent
 SET ROLE regress_life_heir;
@@ -201,7 +201,7 @@ SELECT spend('life2.more', 'person');
 SET ROLE regress_life_heir;
 SELECT dp_protect('life2.more', 'person', 4, 1e-6, dataset => 'e');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 -- taken up again, it brings what it spent meanwhile, and only that: the rest is the dataset's own
 SET ROLE regress_life_heir;
 SELECT spend('life2.more', 'person');
@@ -211,7 +211,7 @@ SELECT dp_attach('d', 'life2.more', 'person');
 SELECT dp_set_budget('d', 8, 1e-6);
 SELECT dp_attach('d', 'life2.more', 'person');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 
 -- dropped: the dataset is suspended and stays its owner's; a new table of that name must be resumed
 SET ROLE regress_life_heir;
@@ -226,7 +226,7 @@ SELECT dp_resume('d');
 SET ROLE regress_life_anna;
 SELECT spend('life2.t2', 'person');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 
 -- raising the budget: no lane may fall, and it is in the log
 SET ROLE regress_life_heir;
@@ -248,7 +248,7 @@ CREATE TABLE life2.whole (person int, what text) PARTITION BY LIST (person);
 ALTER TABLE life2.whole ATTACH PARTITION life2.t2 FOR VALUES IN (1);
 SELECT dp_protect('life2.whole', 'person', 9, 2e-6, dataset => 'whole');
 RESET ROLE;
-SELECT name, role, calls FROM calls WHERE role IS NULL;
+SELECT name, role, calls FROM calls WHERE role IS NULL ORDER BY name;
 -- two datasets over the same rows, by ATTACH PARTITION afterwards: refused at the call
 SET ROLE regress_life_heir;
 ALTER TABLE life2.whole DETACH PARTITION life2.t2;

@@ -20,6 +20,7 @@
 #include "api/arguments.h"
 #include "common/dp_base.h"
 #include "dpngram_errcodes.h"
+#include "ledger/options.h"
 
 /* Below this a spurious n-gram's probability could not be drawn exactly. */
 #define MIN_SPURIOUS 1e-20
@@ -151,40 +152,17 @@ parse_length(FunctionCallInfo fcinfo, int n, NgramQuery *query)
 	query->length = int_range(fcinfo, n, "length", 1, query->max_length);
 }
 
-/*
- * Options are one object whose keys are all known; "share" may be the target
- * of the key threshold_share or NULL where an argument has it.
- */
+/* The options; dp_ngrams has an argument of its own for the share. */
 static void
-parse_options(Jsonb *options, double *share)
+parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments, bool share)
 {
-	JsonbIterator *iterator;
-	JsonbIteratorToken token;
-	JsonbValue value;
+	const Option known[] = {
+		{"period", OPTION_TEXT, &arguments->period},
+		{"threshold_share", OPTION_NUMBER, &arguments->threshold_share}};
 
-	if (!JB_ROOT_IS_OBJECT(options))
-		bad_argument("options", "a JSON object");
-	iterator = JsonbIteratorInit(&options->root);
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
-	{
-		char *key;
-
-		if (token != WJB_KEY)
-			continue;
-		key = pnstrdup(value.val.string.val, value.val.string.len);
-		if (share == NULL || strcmp(key, "threshold_share") != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown option \"%s\"", key),
-					 share != NULL ? errhint("The option is threshold_share.") :
-									 errhint("This function has no options yet.")));
-		(void) JsonbIteratorNext(&iterator, &value, true);
-		if (value.type != jbvNumeric)
-			bad_argument("threshold_share", "a number");
-		*share = DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-													NumericGetDatum(value.val.numeric)));
-		if (!(*share > 0 && *share < 1))
-			bad_argument("threshold_share", "greater than 0 and less than 1");
-	}
+	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, share ? 2 : 1);
+	if (!(arguments->threshold_share > 0 && arguments->threshold_share < 1))
+		bad_argument("threshold_share", "greater than 0 and less than 1");
 }
 
 /* ------------------------------------------------------------------------
@@ -269,7 +247,7 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 		arguments->max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
 	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,
 											   "greater than 0 and less than 1");
-	parse_options(DatumGetJsonbP(required(fcinfo, 16, "options")), NULL);
+	parse_options(fcinfo, 16, arguments, false);
 	arguments->mechanism = "dp_ngrams";
 	note_parameters(arguments, method, "text_col");
 }
@@ -291,7 +269,7 @@ parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 				 errmsg("unknown method \"%s\"", TextDatumGetCString(PG_GETARG_DATUM(6))),
 				 errhint("The method is weighted_gaussian.")));
 	arguments->threshold_share = 0.1;
-	parse_options(DatumGetJsonbP(required(fcinfo, 7, "options")), &arguments->threshold_share);
+	parse_options(fcinfo, 7, arguments, true);
 	arguments->tokenizer = "item";
 	arguments->mechanism = "dp_set_union";
 	note_parameters(arguments, "weighted_gaussian", "item_col");

@@ -22,6 +22,7 @@ typedef struct NgramArguments
 	char *tokenizer;
 	int max_tokens; /* 0: no limit */
 	double threshold_share;
+	char *period;			   /* a moment in it; NULL: the dataset's present one */
 	const char *mechanism;	   /* for the ledger */
 	StringInfoData parameters; /* for the ledger, JSON */
 } NgramArguments;

@@ -95,6 +95,7 @@ ngram_request(const NgramArguments *arguments, const NgramPlan *plans, int nplan
 	LedgerRequest request = {
 		.mechanism = arguments->mechanism,
 		.parameters = arguments->parameters.data,
+		.period = arguments->period,
 		.epsilon = arguments->query.epsilon,
 		.delta = arguments->query.delta,
 		.ncandidates = nplans};

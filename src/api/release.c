@@ -94,18 +94,33 @@ statistics_off(void)
 	return nestlevel;
 }
 
-/* Read and extract, in memory of its own. */
-static int
-run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text_attnum,
-	Tokenizer *tokenizer, const NgramPlan *plan, ReleasedGrams *released)
+/* What is to be read, settled before the charge. */
+static ReadSpec
+read_spec(const LedgerAccess *access, const NgramArguments *arguments)
 {
+	AttrNumber text_attnum = check_columns(access, arguments);
 	ReadSpec spec = {
 		.relid = access->relid,
 		.owner = access->owner,
 		.user_attnum = access->user_attnum,
 		.text_attnum = text_attnum,
-		.tokenizer = tokenizer,
+		.tokenizer = tokenizer_create(arguments->tokenizer,
+									  get_atttype(access->relid, text_attnum)),
 		.max_tokens = arguments->max_tokens};
+
+	if (access->period.any)
+	{
+		spec.time_attnum = access->time_attnum;
+		spec.time_from = ledger_time_bound(access, access->period.from);
+		spec.time_to = ledger_time_bound(access, access->period.to);
+	}
+	return spec;
+}
+
+/* Read and extract, in memory of its own. */
+static int
+run(const ReadSpec *spec, const NgramPlan *plan, ReleasedGrams *released)
+{
 	int nestlevel;
 	Noise noise;
 	Extraction extraction = {
@@ -116,7 +131,7 @@ run(const LedgerAccess *access, const NgramArguments *arguments, AttrNumber text
 		.memory_limit = extract_memory_limit()};
 
 	nestlevel = statistics_off();
-	read_corpus(&spec, extraction.vocabulary, extraction.corpus);
+	read_corpus(spec, extraction.vocabulary, extraction.corpus);
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
 	extract_ngrams(&extraction, released);
 	noise_clear(&noise);
@@ -206,13 +221,15 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	BufferUsage usage = pgBufferUsage;
 	WalUsage wal = pgWalUsage;
 	LedgerAccess *access = ledger_open(arguments->relid);
-	AttrNumber text_attnum = check_columns(access, arguments);
-	Tokenizer *tokenizer = tokenizer_create(arguments->tokenizer,
-											get_atttype(access->relid, text_attnum));
-	int nplans = ngram_plans(&access->terms, arguments, plans);
+	ReadSpec spec;
+	int nplans;
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
 
+	if (arguments->period != NULL)
+		ledger_choose_period(access, arguments->period);
+	spec = read_spec(access, arguments);
+	nplans = ngram_plans(&access->terms, arguments, plans);
 	refuse_shadows(access->relid, access->owner);
 	receipt = charge_plans(access, arguments, plans, nplans);
 
@@ -221,7 +238,7 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	{
 		MemoryContextSwitchTo(context);
 		whereToSendOutput = DestNone;
-		steps = run(access, arguments, text_attnum, tokenizer, &plans[receipt.chosen], &released);
+		steps = run(&spec, &plans[receipt.chosen], &released);
 		return_rows(rsinfo, &released, with_length);
 	}
 	PG_CATCH();

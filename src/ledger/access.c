@@ -183,6 +183,8 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
 	access->user_col = get_attname(access->relid, access->user_attnum, false);
 	access->text_columns = relation->columns;
 	access->time_attnum = binding->time_attnum;
+	access->renewal = &dataset->renewal;
+	access->period = period_asked(dataset->name, access->renewal, NULL);
 	return access;
 }
 
@@ -190,7 +192,9 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
  * ledger_open: may the current user spend the budget of relation relid?
  *
  * Locks the relation in AccessShareLock until the transaction's end and returns
- * the dataset as this caller sees it, palloc'd in the current memory context.
+ * the dataset as this caller sees it, palloc'd in the current memory context.  The
+ * period, where the budget renews, is the one of a call that asks for none;
+ * ledger_choose_period() takes another.
  *
  * Errors, in this order: 25006 on a standby or in a read-only transaction; 25000
  * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003

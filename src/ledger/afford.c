@@ -23,7 +23,7 @@ spent_in_period(const Catalog *cat, const LedgerPeriod *period, int32 dataset, i
 	arg_int4(&args, grantee);
 	arg_time(&args, period->from);
 	arg_time(&args, period->to);
-	catalog_query("SELECT " LANE_SUMS " FROM dpngram.release WHERE dataset = $1 "
+	catalog_query("SELECT " LANE_SUMS " FROM dpngram.counted WHERE dataset = $1 "
 				  "AND ($2 = 0 OR grantee = $2) AND period_from < $4 AND period_to > $3",
 				  &args);
 	return row_lanes(cat, 0, 1);

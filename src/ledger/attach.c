@@ -16,6 +16,7 @@
 #include "ledger/attach.h"
 #include "ledger/binding.h"
 #include "ledger/carry.h"
+#include "ledger/options.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "miscadmin.h"
@@ -63,6 +64,28 @@ attachment_check(Attachment *relation, ArrayType *columns)
 		relation->columns = columns_argument(columns, relation->relid);
 }
 
+/*
+ * Looks the column of time up, which a relation of a dataset with periods must have,
+ * and no other may.
+ */
+void
+attachment_check_time(Attachment *relation, const Renewal *renewal)
+{
+	if (renewal->every == NULL && relation->time_col == NULL)
+		return;
+	if (renewal->every == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("option \"%s\" is for datasets whose budget renews", "time_col")));
+	if (relation->time_col == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("the budget renews, so the option \"%s\" is needed", "time_col"),
+				 errhint("It names the column that tells a row's time.")));
+	relation->time_attnum = relation_time_attnum(relation->relid, relation->time_col);
+	renewal_check_column(renewal, relation->relid, relation->time_attnum);
+}
+
 static Datum
 text_array(const List *strings)
 {
@@ -104,34 +127,27 @@ attach(int32 dataset, const Attachment *relation)
 }
 
 static char *
-attach_json(const char *relation, const char *user_col, const List *sources)
+attach_json(const char *relation, const Attachment *attachment, const Carried *carried)
 {
 	StringInfoData json;
 
 	json_begin(&json);
 	json_text(&json, "relation", relation);
-	if (user_col != NULL)
-		json_text(&json, "user_col", user_col);
-	json_sources(&json, "carried_from", sources);
+	json_text(&json, "user_col", attachment->user_col);
+	if (attachment->time_col != NULL)
+		json_text(&json, "time_col", attachment->time_col);
+	carry_json(&json, carried);
 	return json_end(&json);
 }
 
-/* What the relation's former datasets spent is debited: it must fit. */
-static void
-refuse_overdraft(const Dataset *dataset, const LaneAmounts *carried)
+static char *
+detach_json(const char *relation)
 {
-	int lane = accounting_short(dataset->budget.accounting, carried, &dataset->spent,
-								&dataset->cap);
+	StringInfoData json;
 
-	if (lane >= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
-				 errdetail("The relation's former dataset spent %s of lane %s; %s remains.",
-						   lane_text(carried->lane[lane]), lane_names[lane],
-						   lane_text(lane_remaining(dataset->spent.lane[lane],
-													dataset->cap.lane[lane]))),
-				 errhint("Raise the budget by dp_set_budget, or protect the relation by itself.")));
+	json_begin(&json);
+	json_text(&json, "relation", relation);
+	return json_end(&json);
 }
 
 static void
@@ -146,37 +162,54 @@ refuse_null_arguments(FunctionCallInfo fcinfo, int n)
 
 PG_FUNCTION_INFO_V1(dpngram_attach);
 
+/* The arguments of dp_attach that need no ledger, checked. */
+static Attachment
+attach_arguments(FunctionCallInfo fcinfo)
+{
+	Attachment relation = {0};
+	const Option known[] = {{"time_col", OPTION_TEXT, &relation.time_col}};
+
+	refuse_null_arguments(fcinfo, 3);
+	if (PG_ARGISNULL(4))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("options must not be null")));
+	relation.relid = PG_GETARG_OID(1);
+	relation.user_col = NameStr(*PG_GETARG_NAME(2));
+	options_read(PG_GETARG_JSONB_P(4), known, lengthof(known));
+	attachment_check(&relation, PG_ARGISNULL(3) ? NULL : PG_GETARG_ARRAYTYPE_P(3));
+	return relation;
+}
+
 /*
- * dp_attach(dataset, relation, user_col, columns): puts a further relation of the
- * same people under the dataset's budget.  The caller must own both.
+ * dp_attach(dataset, relation, user_col, columns, options): puts a further relation of
+ * the same people under the dataset's budget.  The caller must own both.
  */
 Datum
 dpngram_attach(PG_FUNCTION_ARGS)
 {
-	Attachment relation = {0};
+	Attachment relation;
 	Catalog cat;
 	Dataset *dataset;
 	Carried carried;
 	const char *relname;
 
 	owner_may_write("dp_attach()");
-	refuse_null_arguments(fcinfo, 3);
-	relation.relid = PG_GETARG_OID(1);
-	relation.user_col = NameStr(*PG_GETARG_NAME(2));
-	attachment_check(&relation, PG_ARGISNULL(3) ? NULL : PG_GETARG_ARRAYTYPE_P(3));
+	relation = attach_arguments(fcinfo);
 
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, NameStr(*PG_GETARG_NAME(0)));
+	attachment_check_time(&relation, &dataset->renewal);
 	relation_refuse_protected(&cat, relation.relid, 0);
-	carried = carry_sources(&cat, relation.relid, dataset->id, true);
-	if (lanes_any(&carried.spent))
-		refuse_overdraft(dataset, &carried.spent);
+	carry_refuse_other_time(dataset, &relation);
+	carried = carry_sources(&cat, &relation, dataset->id, &dataset->renewal, true);
 	attach(dataset->id, &relation);
 	carry_record(dataset->id, &carried);
 	relname = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation.relid)),
 										 get_rel_name(relation.relid));
-	owner_act(&cat, dataset, "dp_attach", attach_json(relname, relation.user_col, carried.sources),
+	owner_act(&cat, dataset, "dp_attach", attach_json(relname, &relation, &carried),
 			  &carried.spent);
+	carry_refuse_overdraft(&cat, dataset, &carried);
 	relation_warn(&cat, relation.relid);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();
@@ -245,7 +278,7 @@ dpngram_detach(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("cannot detach the only relation of dataset \"%s\"", dataset->name),
 				 errhint("End the dataset by dp_unprotect.")));
-	owner_act(&cat, dataset, "dp_detach", attach_json(relation_text(relation), NULL, NIL), NULL);
+	owner_act(&cat, dataset, "dp_detach", detach_json(relation_text(relation)), NULL);
 	arg_int4(&args, relation->id);
 	catalog_change("UPDATE dpngram.relation SET detached = pg_catalog.clock_timestamp() "
 				   "WHERE id = $1",

@@ -6,6 +6,7 @@
 #define DPNGRAM_ATTACH_H
 
 #include "access/attnum.h"
+#include "ledger/period.h"
 #include "nodes/pg_list.h"
 #include "utils/array.h"
 
@@ -21,6 +22,7 @@ typedef struct Attachment
 } Attachment;
 
 extern void attachment_check(Attachment *relation, ArrayType *columns);
+extern void attachment_check_time(Attachment *relation, const Renewal *renewal);
 extern void attach(int32 dataset, const Attachment *relation);
 
 #endif /* DPNGRAM_ATTACH_H */

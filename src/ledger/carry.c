@@ -9,94 +9,269 @@
  * and a former dataset may itself have carried others.  All of these are gathered,
  * each once, and what they spent by calls of their own is summed.  A superuser may
  * have what ended datasets spent forgotten; a live one, from which the relation was
- * taken out, still spends and can't be.
+ * taken out, still spends and can't be.  It is carried as far as its log goes now;
+ * what it spends from here on is carried when another of its relations comes.
+ *
+ * Where budgets renew, the sum is too much if both datasets have periods and the
+ * rows' times are the same to both: then each former call counts in the periods that
+ * it read (view dpngram.counted).  They are the same if the relation and its kin had
+ * the same column of time and the datasets the same time zone.  Else the sum counts,
+ * in every period of the new dataset.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "dpngram_errcodes.h"
 #include "ledger/carry.h"
-#include "ledger/dataset.h"
-#include "nodes/pg_list.h"
-
-/* $1 the relation, $2 a dataset that has its own already, or 0 */
-static const char *const sources_select =
-	"WITH RECURSIVE up (relid) AS (SELECT $1 UNION "
-	"SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i ON i.inhrelid = up.relid), "
-	"down (relid) AS (SELECT $1 UNION "
-	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid), "
-	"kin AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c "
-	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-	"WHERE c.oid IN (SELECT relid FROM up UNION SELECT relid FROM down)), "
-	"former AS (SELECT DISTINCT d.id FROM dpngram.dataset d "
-	"JOIN dpngram.relation r ON r.dataset = d.id "
-	"LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "
-	"JOIN kin k ON b.relid = k.relid OR "
-	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) "
-	"WHERE d.id <> $2 AND (d.ended IS NOT NULL OR r.detached IS NOT NULL)), "
-	"carrying (id) AS (SELECT f.id FROM former f WHERE NOT EXISTS ("
-	"SELECT FROM dpngram.carried c WHERE c.source = f.id AND c.forgotten "
-	"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former))) UNION "
-	"SELECT c.source FROM carrying JOIN dpngram.carried c "
-	"ON c.dataset = carrying.id AND NOT c.forgotten), "
-	"had (id) AS (SELECT $2 UNION SELECT c.source FROM had JOIN dpngram.carried c "
-	"ON c.dataset = had.id AND NOT c.forgotten) "
-	"SELECT d.id, d.ended IS NULL, s.* FROM dpngram.dataset d "
-	"CROSS JOIN LATERAL (SELECT " LANE_SUMS " FROM dpngram.release r "
-	"WHERE r.dataset = d.id AND r.epsilon IS NOT NULL) s "
-	"WHERE d.id IN (SELECT id FROM carrying EXCEPT SELECT id FROM had) ORDER BY d.id";
+#include "ledger/owner.h"
+#include "utils/lsyscache.h"
 
 /*
- * What relation relid lost in former datasets, in the price of "sources"; what "has"
- * (a dataset, or 0) already counts is left out.  Without carry_forward only live
- * datasets count.  Where a restore took the bindings away, names decide.
+ * $1 the relation, $2 a dataset that it is to belong to, or 0; $3 to $6 its time zone
+ * and the relation's column of time, NULL where there are no periods: name, number
+ * and type.  "met" are the datasets that ever held a relation of the kin, and whether
+ * by the same time.
+ */
+#define MET                                                                                    \
+	"WITH RECURSIVE up (relid) AS (SELECT $1 UNION "                                           \
+	"SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i ON i.inhrelid = up.relid), "     \
+	"down (relid) AS (SELECT $1 UNION "                                                        \
+	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid), " \
+	"kin AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c "          \
+	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "                                \
+	"WHERE c.oid IN (SELECT relid FROM up UNION SELECT relid FROM down)), "                    \
+	"met AS (SELECT r.dataset AS id, r.detached, coalesce(CASE WHEN b.relation IS NULL "       \
+	"THEN r.time_col = $4 WHEN b.relid = $1 THEN b.time_attnum = $5 AND b.time_type = $6 "     \
+	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time "                 \
+	"FROM dpngram.relation r LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "       \
+	"JOIN kin k ON b.relid = k.relid OR "                                                      \
+	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) "                    \
+	"LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = b.time_attnum) "
+
+static const char *const sources_select =
+	MET ", former AS (SELECT DISTINCT d.id FROM dpngram.dataset d JOIN met ON met.id = d.id "
+		"WHERE d.id <> $2 AND (d.ended IS NOT NULL OR met.detached IS NOT NULL)), "
+		"carrying (id) AS (SELECT f.id FROM former f WHERE NOT EXISTS ("
+		"SELECT FROM dpngram.carried c WHERE c.source = f.id AND c.forgotten "
+		"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former))) UNION "
+		"SELECT c.source FROM carrying JOIN dpngram.carried c "
+		"ON c.dataset = carrying.id AND NOT c.forgotten), "
+		"had AS (SELECT c.source AS id, c.by_period, c.releases FROM dpngram.carried c "
+		"WHERE c.dataset = $2 AND NOT c.forgotten) "
+		"SELECT d.id, d.ended IS NULL, d.releases, p.by_period, s.* FROM dpngram.dataset d "
+		"LEFT JOIN had h ON h.id = d.id "
+		"CROSS JOIN LATERAL (SELECT coalesce(d.time_zone = $3, false) "
+		"AND coalesce(h.by_period, true) AND NOT EXISTS ("
+		"SELECT FROM met WHERE met.id = d.id AND NOT met.same_time) AS by_period) p "
+		"CROSS JOIN LATERAL (SELECT " LANE_SUMS " FROM dpngram.release r "
+		"WHERE r.dataset = d.id AND r.epsilon IS NOT NULL "
+		"AND (h.id IS NULL OR h.by_period OR r.number > h.releases)) s "
+		"WHERE d.id IN (SELECT id FROM carrying) AND d.id <> $2 AND (h.id IS NULL "
+		"OR d.releases > h.releases OR (h.by_period AND NOT p.by_period)) ORDER BY d.id";
+
+static void
+arg_time_column(CatalogArgs *args, const Attachment *relation, const Renewal *renewal)
+{
+	bool renews = renewal->every != NULL;
+
+	arg_text(args, renews ? renewal->zone : NULL);
+	arg_text(args, renews ? relation->time_col : NULL);
+	arg_int4(args, relation->time_attnum);
+	arg_oid(args, renews ? get_atttype(relation->relid, relation->time_attnum) : InvalidOid);
+}
+
+static CarriedSource *
+row_source(const Catalog *cat, uint64 row, bool carry_forward)
+{
+	CarriedSource *source = MemoryContextAlloc(cat->outer, sizeof(CarriedSource));
+
+	source->dataset = row_int4(row, 1);
+	source->releases = row_int8(row, 3);
+	source->how = row_bool(row, 4) ? CARRIED_BY_PERIOD : CARRIED_SUM;
+	if (!carry_forward && !row_bool(row, 2))
+		source->how = CARRIED_FORGOTTEN;
+	return source;
+}
+
+/*
+ * What a relation lost in former datasets; what "has" (a dataset, or 0) already counts
+ * is left out.  The renewal is that of the dataset it comes to.  Without carry_forward
+ * only live datasets count.  Where a restore took the bindings away, names decide.
  */
 Carried
-carry_sources(const Catalog *cat, Oid relid, int32 has, bool carry_forward)
+carry_sources(const Catalog *cat, const Attachment *relation, int32 has, const Renewal *renewal,
+			  bool carry_forward)
 {
 	CatalogArgs args = {0};
 	Carried carried = {.spent = lanes_zero()};
 	uint64 rows;
 
-	arg_oid(&args, relid);
+	arg_oid(&args, relation->relid);
 	arg_int4(&args, has);
+	arg_time_column(&args, relation, renewal);
 	rows = catalog_query(sources_select, &args);
 	for (uint64 row = 0; row < rows; row++)
 	{
-		bool counts = carry_forward || row_bool(row, 2);
-		List **list = counts ? &carried.sources : &carried.forgotten;
+		CarriedSource *source = row_source(cat, row, carry_forward);
+		LaneAmounts one = row_lanes(cat, row, 5);
 		MemoryContext old = MemoryContextSwitchTo(cat->outer);
-		LaneAmounts one;
 
-		*list = lappend_int(*list, row_int4(row, 1));
+		carried.sources = lappend(carried.sources, source);
 		MemoryContextSwitchTo(old);
-		one = row_lanes(cat, row, 3);
-		if (counts)
+		if (source->how == CARRIED_SUM)
 			carried.spent = lanes_add(&carried.spent, &one);
+		if (source->how != CARRIED_FORGOTTEN && lanes_any(&one))
+			carried.any = true;
 	}
 	return carried;
-}
-
-static void
-record(int32 dataset, const List *sources, bool forgotten)
-{
-	ListCell *cell;
-
-	foreach (cell, sources)
-	{
-		CatalogArgs args = {0};
-
-		arg_int4(&args, dataset);
-		arg_int4(&args, lfirst_int(cell));
-		arg_bool(&args, forgotten);
-		catalog_change("INSERT INTO dpngram.carried (dataset, source, forgotten) "
-					   "VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-					   &args);
-	}
 }
 
 /* Notes what a dataset carries, and what a superuser had forgotten. */
 void
 carry_record(int32 dataset, const Carried *carried)
 {
-	record(dataset, carried->sources, false);
-	record(dataset, carried->forgotten, true);
+	ListCell *cell;
+
+	foreach (cell, carried->sources)
+	{
+		const CarriedSource *source = lfirst(cell);
+		CatalogArgs args = {0};
+
+		arg_int4(&args, dataset);
+		arg_int4(&args, source->dataset);
+		arg_bool(&args, source->how == CARRIED_FORGOTTEN);
+		arg_bool(&args, source->how == CARRIED_BY_PERIOD);
+		arg_int8(&args, source->releases);
+		catalog_change("INSERT INTO dpngram.carried "
+					   "(dataset, source, forgotten, by_period, releases) "
+					   "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (dataset, source) "
+					   "DO UPDATE SET forgotten = $3, by_period = $4, releases = $5",
+					   &args);
+	}
+}
+
+/* The sources, for the log of the owner's acts. */
+void
+carry_json(StringInfo json, const Carried *carried)
+{
+	static const char *const keys[] = {
+		[CARRIED_SUM] = "carried_from",
+		[CARRIED_BY_PERIOD] = "carried_by_period",
+		[CARRIED_FORGOTTEN] = "forgotten",
+	};
+
+	for (int how = 0; how < (int) lengthof(keys); how++)
+	{
+		List *ids = NIL;
+		ListCell *cell;
+
+		foreach (cell, carried->sources)
+		{
+			const CarriedSource *source = lfirst(cell);
+
+			if ((int) source->how == how)
+				ids = lappend_int(ids, source->dataset);
+		}
+		json_sources(json, keys[how], ids);
+	}
+}
+
+/*
+ * Refuses a relation that was in this very dataset by another column of time: its
+ * rows would be in other periods now, and lose their budget there a second time.
+ */
+void
+carry_refuse_other_time(const Dataset *dataset, const Attachment *relation)
+{
+	CatalogArgs args = {0};
+
+	if (dataset->renewal.every == NULL)
+		return;
+	arg_oid(&args, relation->relid);
+	arg_int4(&args, dataset->id);
+	arg_time_column(&args, relation, &dataset->renewal);
+	if (catalog_query(MET "SELECT $3 FROM met WHERE met.id = $2 AND NOT met.same_time LIMIT 1",
+					  &args) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("the relation was in dataset \"%s\" with another column of time",
+						dataset->name),
+				 errhint("Use that column, or protect the relation by itself.")));
+}
+
+static void
+refuse(const Dataset *dataset, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
+			 errdetail_internal("%s", detail),
+			 errhint("Raise the budget by dp_set_budget, or protect the relation by itself.")));
+}
+
+/*
+ * The most that calls have cost any one moment's rows, in each lane by itself: a
+ * running sum over the bounds of what they read.
+ */
+static const char *const peak_select =
+	"SELECT max(mu2), max(eps_pure), max(delta_add), max(rho), max(rho_delta), "
+	"max(basic_epsilon), max(basic_delta) FROM ("
+	"SELECT sum(mu2) OVER w AS mu2, sum(eps_pure) OVER w AS eps_pure, "
+	"sum(delta_add) OVER w AS delta_add, sum(rho) OVER w AS rho, "
+	"sum(rho_delta) OVER w AS rho_delta, sum(basic_epsilon) OVER w AS basic_epsilon, "
+	"sum(basic_delta) OVER w AS basic_delta FROM ("
+	"SELECT period_from AS at, mu2, eps_pure, delta_add, rho, rho_delta, basic_epsilon, "
+	"basic_delta FROM dpngram.counted WHERE dataset = $1 AND period_from IS NOT NULL UNION ALL "
+	"SELECT period_to, -mu2, -eps_pure, -delta_add, -rho, -rho_delta, -basic_epsilon, "
+	"-basic_delta FROM dpngram.counted WHERE dataset = $1 AND period_from IS NOT NULL) bound "
+	"WINDOW w AS (ORDER BY at)) moment";
+
+/*
+ * Refuses a dataset with periods if what it counts now is more than its caps in any
+ * of them; to be asked when all is written.
+ */
+static void
+refuse_overdrawn_period(const Catalog *cat, const Dataset *dataset)
+{
+	CatalogArgs args = {0};
+	LaneAmounts zero = lanes_zero();
+	LaneAmounts peak;
+	int lane;
+
+	arg_int4(&args, dataset->id);
+	catalog_query(peak_select, &args);
+	if (row_isnull(0, 1))
+		return;
+	peak = row_lanes(cat, 0, 1);
+	lane = accounting_short(dataset->budget.accounting, &peak, &zero, &dataset->cap);
+	if (lane >= 0)
+		refuse(dataset, psprintf("With what the relation's former dataset spent, one period has "
+								 "spent %s of lane %s; its cap is %s.",
+								 lane_text(peak.lane[lane]), lane_names[lane],
+								 lane_text(dataset->cap.lane[lane])));
+}
+
+/*
+ * Refuses a dataset that what it carries overdraws; to be asked when all is written.
+ * "dataset" is as it was before.
+ */
+void
+carry_refuse_overdraft(const Catalog *cat, const Dataset *dataset, const Carried *carried)
+{
+	int lane;
+
+	if (!carried->any)
+		return;
+	if (dataset->renewal.every != NULL)
+	{
+		refuse_overdrawn_period(cat, dataset);
+		return;
+	}
+	lane = accounting_short(dataset->budget.accounting, &carried->spent, &dataset->spent,
+							&dataset->cap);
+	if (lane >= 0)
+		refuse(dataset, psprintf("The relation's former dataset spent %s of lane %s; %s remains.",
+								 lane_text(carried->spent.lane[lane]), lane_names[lane],
+								 lane_text(lane_remaining(dataset->spent.lane[lane],
+														  dataset->cap.lane[lane]))));
 }

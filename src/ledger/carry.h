@@ -5,17 +5,37 @@
 #ifndef DPNGRAM_CARRY_H
 #define DPNGRAM_CARRY_H
 
-#include "ledger/catalog.h"
-#include "nodes/pg_list.h"
+#include "ledger/attach.h"
+#include "ledger/dataset.h"
+
+/* How a dataset takes a former one's calls. */
+typedef enum CarriedHow
+{
+	CARRIED_SUM,	   /* debited as a sum */
+	CARRIED_BY_PERIOD, /* each counted in the periods that it read */
+	CARRIED_FORGOTTEN  /* not at all, by a superuser's word */
+} CarriedHow;
+
+typedef struct CarriedSource
+{
+	int32 dataset;
+	int64 releases; /* those after this one are not counted */
+	CarriedHow how;
+} CarriedSource;
 
 typedef struct Carried
 {
-	List *sources;	 /* of int: datasets whose spending is carried */
-	List *forgotten; /* of int: those whose spending is not, by a superuser's word */
-	LaneAmounts spent;
+	List *sources;	   /* of CarriedSource * */
+	LaneAmounts spent; /* the sum to debit */
+	bool any;		   /* something was spent */
 } Carried;
 
-extern Carried carry_sources(const Catalog *cat, Oid relid, int32 has, bool carry_forward);
+extern Carried carry_sources(const Catalog *cat, const Attachment *relation, int32 has,
+							 const Renewal *renewal, bool carry_forward);
 extern void carry_record(int32 dataset, const Carried *carried);
+extern void carry_json(StringInfo json, const Carried *carried);
+extern void carry_refuse_other_time(const Dataset *dataset, const Attachment *relation);
+extern void carry_refuse_overdraft(const Catalog *cat, const Dataset *dataset,
+								   const Carried *carried);
 
 #endif /* DPNGRAM_CARRY_H */

@@ -16,11 +16,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 /* The columns that dataset_fetch() reads, of live datasets only; by name below. */
 static const char *const dataset_select =
 	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.accounting, "
-	"d.pure_share, d.delta_share, d.renews::text, d.renewal = 'rolling', "
+	"d.pure_share, d.delta_share, d.renews, d.renewal = 'rolling', "
 	"d.time_zone, " CAP_AND_SPENT_COLUMNS ", "
 	"r.id, r.schema, r.name, r.user_col, r.time_col, r.columns, "
 	"b.system_identifier, b.timeline, b.database, b.relid, b.user_attnum, b.user_type, "
@@ -60,6 +61,21 @@ text_list(const Catalog *cat, uint64 row, int column)
 	}
 	MemoryContextSwitchTo(old);
 	return result;
+}
+
+static Interval *
+row_interval(const Catalog *cat, uint64 row, int column)
+{
+	bool isnull;
+	Datum value = row_datum(row, column, &isnull);
+	Interval *copy = NULL;
+
+	if (!isnull)
+	{
+		copy = MemoryContextAlloc(cat->outer, sizeof(Interval));
+		*copy = *DatumGetIntervalP(value);
+	}
+	return copy;
 }
 
 static Binding
@@ -115,7 +131,7 @@ row_dataset(const Catalog *cat)
 		elog(ERROR, "unknown accounting \"%s\"", accounting);
 	dataset->budget.pure_share = row_float8(0, column++);
 	dataset->budget.delta_share = row_float8(0, column++);
-	dataset->renewal.every = row_text(cat, 0, column++);
+	dataset->renewal.every = row_interval(cat, 0, column++);
 	dataset->renewal.rolling = row_bool(0, column++);
 	dataset->renewal.zone = row_text(cat, 0, column);
 	dataset->cap = row_lanes(cat, 0, COLUMN_CAPS);

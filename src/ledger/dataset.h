@@ -8,6 +8,7 @@
 #include "access/attnum.h"
 #include "ledger/accounting.h"
 #include "ledger/catalog.h"
+#include "ledger/period.h"
 #include "storage/lock.h"
 
 /* What a binding says about a relation; no part of it is ever dumped. */
@@ -36,14 +37,6 @@ typedef struct DatasetRelation
 	bool bound;		/* has a binding at all */
 	Binding binding;
 } DatasetRelation;
-
-/* How a dataset's budget renews (period.c). */
-typedef struct Renewal
-{
-	char *every; /* an interval; NULL: never */
-	bool rolling;
-	char *zone; /* in whose days periods are counted */
-} Renewal;
 
 /* A live dataset. */
 typedef struct Dataset

@@ -93,10 +93,11 @@ typedef struct LedgerAccess
 	Oid owner;	/* the relation is read as this role */
 	Oid caller; /* current_user */
 	AttrNumber user_attnum;
-	char *user_col;		/* the privacy unit */
-	List *text_columns; /* of char *; NIL: any column may be named */
-	LedgerPeriod period;
-	AttrNumber time_attnum; /* the rows' time, where there are periods */
+	char *user_col;				   /* the privacy unit */
+	List *text_columns;			   /* of char *; NIL: any column may be named */
+	const struct Renewal *renewal; /* period.h */
+	LedgerPeriod period;		   /* what the call reads, fixed by its charge */
+	AttrNumber time_attnum;		   /* the rows' time, where there are periods */
 } LedgerAccess;
 
 #define LEDGER_MAX_CANDIDATES 4
@@ -110,6 +111,7 @@ typedef struct LedgerRequest
 {
 	const char *mechanism;
 	const char *parameters; /* JSON, public, no data value */
+	const char *period;		/* as the caller asked, for a forecast; a call's is its access's */
 	double epsilon;			/* as the caller asked: what accounting basic debits */
 	double delta;
 	bool seeded; /* predictable noise (dpngram.test_seed) */
@@ -124,8 +126,10 @@ typedef struct LedgerReceipt
 } LedgerReceipt;
 
 extern PGDLLEXPORT LedgerAccess *ledger_open(Oid relid);
+extern PGDLLEXPORT void ledger_choose_period(LedgerAccess *access, const char *text);
 extern PGDLLEXPORT LedgerReceipt ledger_charge(const LedgerAccess *access,
 											   const LedgerRequest *request);
+extern Datum ledger_time_bound(const LedgerAccess *access, TimestampTz bound);
 
 /*
  * Planning: without a charge.  The terms of a dataset that the caller may see, and

@@ -56,9 +56,12 @@ rights_to_see(const Catalog *cat, const Dataset *dataset)
 	return grants;
 }
 
-/* Within a visit; false if there is no such dataset, or none that the caller sees. */
+/*
+ * Within a visit; false if there is no such dataset, or none that the caller sees.  The
+ * period is that of a call with such an option, or without one (NULL).
+ */
 static bool
-look(const Catalog *cat, const char *name, Prospect *prospect)
+look(const Catalog *cat, const char *name, const char *period, Prospect *prospect)
 {
 	memset(prospect, 0, sizeof(*prospect));
 	prospect->dataset = dataset_by_name(cat, name);
@@ -67,6 +70,7 @@ look(const Catalog *cat, const char *name, Prospect *prospect)
 	prospect->grants = rights_to_see(cat, prospect->dataset);
 	if (prospect->grants == NIL)
 		return false;
+	prospect->period = period_foreseen(name, &prospect->dataset->renewal, period);
 	prospect->spent = spent_of(cat, prospect->dataset, NULL, &prospect->period);
 	return true;
 }
@@ -91,7 +95,7 @@ ledger_terms(const char *dataset)
 	Prospect prospect;
 
 	catalog_enter(&cat);
-	if (!look(&cat, dataset, &prospect))
+	if (!look(&cat, dataset, NULL, &prospect))
 		refuse_unseen(&cat, dataset);
 	catalog_leave(&cat);
 	return dataset_terms(prospect.dataset);
@@ -113,7 +117,7 @@ ledger_quote(const char *dataset, const LedgerRequest *request)
 	for (int i = 0; i < request->ncandidates; i++)
 		prices[i] = accounting_price(&request->candidates[i], request->epsilon, request->delta);
 	catalog_enter(&cat);
-	if (!look(&cat, dataset, &prospect))
+	if (!look(&cat, dataset, request->period, &prospect))
 		refuse_unseen(&cat, dataset);
 	if (afford(&cat, prospect.dataset, prospect.grants, &prospect.period, prices,
 			   request->ncandidates, &chosen, &shortage) == NULL)
@@ -210,7 +214,7 @@ dpngram_remaining(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT), errmsg("dataset must not be null")));
 	catalog_enter(&cat);
-	if (!look(&cat, NameStr(*PG_GETARG_NAME(0)), &prospect))
+	if (!look(&cat, NameStr(*PG_GETARG_NAME(0)), NULL, &prospect))
 		refuse_unseen(&cat, NameStr(*PG_GETARG_NAME(0)));
 	grant = limiting_grant(&cat, &prospect, &own);
 	catalog_leave(&cat);
@@ -319,7 +323,7 @@ dpngram_calls_left(PG_FUNCTION_ARGS)
 	int64 count = 0;
 
 	catalog_enter(&cat);
-	if (look(&cat, NameStr(*PG_GETARG_NAME(0)), &prospect))
+	if (look(&cat, NameStr(*PG_GETARG_NAME(0)), NULL, &prospect))
 	{
 		AccountingLanes lanes = accounting_lanes(prospect.dataset->budget.accounting);
 		LaneAmounts price = price_argument(PG_GETARG_ARRAYTYPE_P(1), lanes);

@@ -69,7 +69,8 @@ owner_dataset(const Catalog *cat, const char *name)
 
 /*
  * Takes over the relations' present names and logs the act, which marks the
- * dataset as changed; price NULL is nothing at all.
+ * dataset as changed; price NULL is nothing at all.  Where the budget renews, a
+ * price counts in every period.
  */
 void
 owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
@@ -85,6 +86,8 @@ owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
 	entry.mechanism = act;
 	entry.parameters = parameters;
 	entry.price = price ? *price : lanes_zero();
+	if (dataset->renewal.every != NULL && lanes_any(&entry.price))
+		entry.period = period_always();
 	entry.owners_act = true;
 	release_end_insert(release_insert(&entry), "done", NULL);
 }

@@ -17,6 +17,7 @@
 #include "ledger/attach.h"
 #include "ledger/budget.h"
 #include "ledger/carry.h"
+#include "ledger/options.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "miscadmin.h"
@@ -26,6 +27,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /* The arguments of dp_protect after their checks. */
 typedef struct Protection
@@ -33,6 +35,8 @@ typedef struct Protection
 	char *name;
 	Attachment relation;
 	Budget budget;
+	Renewal renewal;
+	char *renews; /* the option as it was written */
 	bool carry_forward;
 	LaneAmounts caps;
 } Protection;
@@ -60,46 +64,32 @@ share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 	return share;
 }
 
-/*
- * Reads the one option there is, "carry_forward"; unknown keys are errors, so
- * that a misspelt option is not taken for a granted wish.
- */
+/* The options: carry_forward, and how the budget renews. */
 static void
 options_argument(Jsonb *options, Protection *protection)
 {
-	JsonbIterator *iterator;
-	JsonbValue value;
-	JsonbIteratorToken token;
+	char *window = NULL;
+	char *zone = NULL;
+	const Option known[] = {
+		{"carry_forward", OPTION_BOOL, &protection->carry_forward},
+		{"renews", OPTION_TEXT, &protection->renews},
+		{"window", OPTION_TEXT, &window},
+		{"time_col", OPTION_TEXT, &protection->relation.time_col},
+		{"time_zone", OPTION_TEXT, &zone}};
 
 	protection->carry_forward = true;
-	if (!JB_ROOT_IS_OBJECT(options))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("options must be a JSON object")));
-
-	iterator = JsonbIteratorInit(&options->root);
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
-	{
-		if (token != WJB_KEY)
-			continue;
-		if (value.val.string.len != (int) strlen("carry_forward") ||
-			memcmp(value.val.string.val, "carry_forward", value.val.string.len) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("unknown option \"%s\"",
-							pnstrdup(value.val.string.val, value.val.string.len)),
-					 errhint("The option is carry_forward.")));
-		(void) JsonbIteratorNext(&iterator, &value, true);
-		if (value.type != jbvBool)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("option \"%s\" must be true or false", "carry_forward")));
-		protection->carry_forward = value.val.boolean;
-	}
+	options_read(options, known, lengthof(known));
 	if (!protection->carry_forward && !superuser())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only a superuser may forget what an ended dataset spent")));
+	if (protection->renews != NULL)
+		protection->renewal = renewal_arguments(protection->renews, window, zone);
+	else if (window != NULL || zone != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("option \"%s\" needs the option \"renews\"",
+						window != NULL ? "window" : "time_zone")));
 }
 
 static LedgerAccounting
@@ -168,6 +158,7 @@ arguments_check(FunctionCallInfo fcinfo)
 	options_argument(PG_GETARG_JSONB_P(9), &protection);
 
 	attachment_check(relation, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
+	attachment_check_time(relation, &protection.renewal);
 	protection.name = PG_ARGISNULL(4) ? default_name(relation->relid) :
 										NameStr(*PG_GETARG_NAME(4));
 	if (protection.name[0] == '\0')
@@ -188,6 +179,21 @@ refuse_taken_name(const Catalog *cat, const char *name)
 				 errhint("Give another name by the argument dataset.")));
 }
 
+static void
+arg_renewal(CatalogArgs *args, const Renewal *renewal)
+{
+	if (renewal->every == NULL)
+	{
+		arg_null(args, INTERVALOID);
+		arg_null(args, TEXTOID);
+		arg_null(args, TEXTOID);
+		return;
+	}
+	arg_datum(args, INTERVALOID, IntervalPGetDatum(renewal->every));
+	arg_text(args, renewal->rolling ? "rolling" : "calendar");
+	arg_text(args, renewal->zone);
+}
+
 static int32
 dataset_insert(const Protection *protection, const char *owner)
 {
@@ -201,10 +207,11 @@ dataset_insert(const Protection *protection, const char *owner)
 	arg_float8(&args, protection->budget.pure_share);
 	arg_float8(&args, protection->budget.delta_share);
 	arg_lanes(&args, &protection->caps);
+	arg_renewal(&args, &protection->renewal);
 	catalog_query("INSERT INTO dpngram.dataset (name, owner, epsilon, delta, accounting, "
-				  "pure_share, delta_share, " CAP_COLUMNS ") "
-				  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
-				  "RETURNING id",
+				  "pure_share, delta_share, " CAP_COLUMNS ", renews, renewal, time_zone) "
+				  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
+				  "$15, $16, $17) RETURNING id",
 				  &args);
 	return row_int4(0, 1);
 }
@@ -221,8 +228,14 @@ protection_json(const Protection *protection, const Carried *carried)
 	json_text(&json, "accounting", accounting_name(protection->budget.accounting));
 	json_number(&json, "pure_share", protection->budget.pure_share);
 	json_number(&json, "delta_share", protection->budget.delta_share);
-	json_sources(&json, "carried_from", carried->sources);
-	json_sources(&json, "forgotten", carried->forgotten);
+	if (protection->renewal.every != NULL)
+	{
+		json_text(&json, "renews", protection->renews);
+		json_text(&json, "window", protection->renewal.rolling ? "rolling" : "calendar");
+		json_text(&json, "time_col", protection->relation.time_col);
+		json_text(&json, "time_zone", protection->renewal.zone);
+	}
+	carry_json(&json, carried);
 	return json_end(&json);
 }
 
@@ -239,8 +252,9 @@ protect(const Catalog *cat, const Protection *protection)
 
 	relation_refuse_protected(cat, relid, 0);
 	refuse_taken_name(cat, protection->name);
-	carried = carry_sources(cat, relid, 0, protection->carry_forward);
-	if (lanes_any(&carried.spent))
+	carried = carry_sources(cat, &protection->relation, 0, &protection->renewal,
+							protection->carry_forward);
+	if (carried.any)
 		ereport(NOTICE,
 				(errmsg("dataset \"%s\" carries forward what former datasets of the relation spent",
 						protection->name)));

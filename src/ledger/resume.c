@@ -133,9 +133,12 @@ bind_relation(const Catalog *cat, const Dataset *dataset, const DatasetRelation 
 	char *relname;
 
 	if (relation->time_col != NULL)
+	{
 		time_attnum = relation_time_attnum(relid, column_to_bind(relation, relid,
 																 before->time_attnum,
 																 relation->time_col));
+		renewal_check_column(&dataset->renewal, relid, time_attnum);
+	}
 	binding = binding_make(relid, relation_user_attnum(relid, user_col), time_attnum);
 	binding_insert(relation->id, &binding);
 

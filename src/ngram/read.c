@@ -37,6 +37,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "ngram/read.h"
+#include "nodes/params.h"
 #include "parser/parse_node.h"
 #include "parser/parsetree.h"
 #include "tcop/dest.h"
@@ -51,6 +52,10 @@
 /* Columns of the query, from 1. */
 #define USER_COLUMN 1
 #define TEXT_COLUMN 2
+
+/* Parameters of the query, from 1. */
+#define TIME_FROM 1
+#define TIME_TO 2
 
 typedef struct ReadReceiver
 {
@@ -291,6 +296,10 @@ receiver_create(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
  * collation, where equal is equal bytes, that is the order of bytes: several
  * times faster than the locale's, and independent of its version and of
  * indexes built under another.
+ *
+ * A row whose time is NULL is in no period.  The bounds of time are parameters of the
+ * column's own type, compared as they are, so that an index on it or partitions by it
+ * are of use.
  */
 static char *
 query_text(const ReadSpec *spec)
@@ -314,8 +323,18 @@ query_text(const ReadSpec *spec)
 		appendStringInfoString(&query, " COLLATE pg_catalog.\"C\"");
 	appendStringInfo(&query,
 					 ", r.%s FROM %s r WHERE r.%s IS DISTINCT FROM NULL"
-					 " AND r.%s IS DISTINCT FROM NULL ORDER BY 1",
+					 " AND r.%s IS DISTINCT FROM NULL",
 					 text, quote_qualified_identifier(schema, relation), user, text);
+	if (spec->time_attnum != 0)
+	{
+		const char *time = quote_identifier(get_attname(spec->relid, spec->time_attnum, false));
+
+		appendStringInfo(&query,
+						 " AND r.%s OPERATOR(pg_catalog.>=) $%d"
+						 " AND r.%s OPERATOR(pg_catalog.<) $%d",
+						 time, TIME_FROM, time, TIME_TO);
+	}
+	appendStringInfoString(&query, " ORDER BY 1");
 	return query.data;
 }
 
@@ -336,7 +355,8 @@ check_column(ParseState *pstate, ColumnRef *reference, Node *found)
 
 		if (var->varlevelsup == 0 && rte->rtekind == RTE_RELATION &&
 			rte->relid == spec->relid &&
-			(var->varattno == spec->user_attnum || var->varattno == spec->text_attnum))
+			(var->varattno == spec->user_attnum || var->varattno == spec->text_attnum ||
+			 (spec->time_attnum != 0 && var->varattno == spec->time_attnum)))
 			return NULL;
 	}
 	ereport(ERROR,
@@ -344,10 +364,51 @@ check_column(ParseState *pstate, ColumnRef *reference, Node *found)
 			 errmsg("the relation was renamed while it was being read")));
 }
 
+static Oid
+time_type(const ReadSpec *spec)
+{
+	return getBaseType(get_atttype(spec->relid, spec->time_attnum));
+}
+
+/* Called for $1 and $2, the bounds of time. */
+static Node *
+make_parameter(ParseState *pstate, ParamRef *reference)
+{
+	Param *parameter = makeNode(Param);
+
+	parameter->paramkind = PARAM_EXTERN;
+	parameter->paramid = reference->number;
+	parameter->paramtype = time_type(pstate->p_ref_hook_state);
+	parameter->paramtypmod = -1;
+	parameter->paramcollid = InvalidOid;
+	parameter->location = reference->location;
+	return (Node *) parameter;
+}
+
+static ParamListInfo
+parameters(const ReadSpec *spec)
+{
+	ParamListInfo list;
+
+	if (spec->time_attnum == 0)
+		return NULL;
+	list = makeParamList(2);
+	for (int i = 0; i < 2; i++)
+	{
+		list->params[i].isnull = false;
+		list->params[i].pflags = PARAM_FLAG_CONST;
+		list->params[i].ptype = time_type(spec);
+	}
+	list->params[TIME_FROM - 1].value = spec->time_from;
+	list->params[TIME_TO - 1].value = spec->time_to;
+	return list;
+}
+
 static void
 setup_parser(ParseState *pstate, void *spec)
 {
 	pstate->p_post_columnref_hook = check_column;
+	pstate->p_paramref_hook = make_parameter;
 	pstate->p_ref_hook_state = spec;
 }
 
@@ -376,6 +437,7 @@ run_query(const ReadSpec *spec, DestReceiver *receiver)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_extended failed: %s", SPI_result_code_string(SPI_result));
 
+	execute.params = parameters(spec);
 	execute.read_only = true;
 	execute.dest = receiver;
 	result = SPI_execute_plan_extended(plan, &execute);
@@ -408,8 +470,9 @@ static const struct
 };
 
 /*
- * read_corpus: reads all rows of a relation that have a user and a text, and
- * adds their users and documents to the corpus, their tokens to the vocabulary.
+ * read_corpus: reads the rows of a relation that have a user and a text, all or those
+ * whose time lies within bounds, and adds their users and documents to the corpus,
+ * their tokens to the vocabulary.
  *
  * spec: relation (locked by the caller), columns, the role to read as, and the
  * tokenizer; max_tokens counts one document's tokens, longer documents are

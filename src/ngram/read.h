@@ -16,6 +16,9 @@ typedef struct ReadSpec
 	Oid owner; /* rows are read as this role */
 	AttrNumber user_attnum;
 	AttrNumber text_attnum;
+	AttrNumber time_attnum; /* 0: rows of all times are read */
+	Datum time_from;		/* else those from here on, of the column's type, or */
+	Datum time_to;			/* its domain's base type, and before this */
 	Tokenizer *tokenizer;
 	int max_tokens; /* longer documents are dropped; 0: no limit */
 } ReadSpec;

@@ -98,24 +98,17 @@ REVOKE EXECUTE ON FUNCTION dpngram.library_event(jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION dpngram.library_event(jsonb) IS 'an event of a release in the words of dp_accounting';
 
 -- The releases that a dataset's spending is made of: its own and those of the datasets
--- whose spending it carries, of each up to the owner's act that took it over.
+-- whose spending it carries, of each as far as it is counted.
 CREATE FUNCTION dpngram.history(of_dataset integer) RETURNS SETOF dpngram.release
 	LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	WITH RECURSIVE part (dataset, before) AS (
-		SELECT of_dataset, 9223372036854775807
-		UNION
-		SELECT c.source, act.id
-		  FROM part
-		  JOIN dpngram.carried c ON c.dataset = part.dataset AND NOT c.forgotten
-		  JOIN dpngram.release act ON act.dataset = c.dataset AND act.id < part.before
-			AND act.mechanism IN ('dp_protect', 'dp_attach')
-			AND act.parameters->'carried_from' @> to_jsonb(c.source)
-	)
 	SELECT r.*
-	  FROM (SELECT part.dataset, max(part.before) AS before FROM part GROUP BY part.dataset) p
-	  JOIN dpngram.release r ON r.dataset = p.dataset AND r.id < p.before
+	  FROM (SELECT of_dataset AS dataset, 9223372036854775807 AS releases
+			UNION ALL
+			SELECT c.source, c.releases FROM dpngram.carried c
+			 WHERE c.dataset = of_dataset AND NOT c.forgotten) p
+	  JOIN dpngram.release r ON r.dataset = p.dataset AND r.number <= p.releases
 	 WHERE r.epsilon IS NOT NULL
 	 ORDER BY r.id
 	$$;

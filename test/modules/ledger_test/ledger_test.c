@@ -9,15 +9,18 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "ledger/ledger.h"
+#include "ledger/period.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(ledger_test_charge);
+PG_FUNCTION_INFO_V1(ledger_test_charge_in);
 PG_FUNCTION_INFO_V1(ledger_test_open);
+PG_FUNCTION_INFO_V1(ledger_test_period);
 
 static void *
 ledger_symbol(const char *name)
@@ -93,6 +96,38 @@ ledger_test_charge(PG_FUNCTION_ARGS)
 	if (strcmp(outcome, "done") == 0)
 		done(receipt.release_id, "{\"steps\": 1}");
 	PG_RETURN_INT32(receipt.chosen + 1);
+}
+
+/* A charge for the period that a moment is in. */
+Datum
+ledger_test_charge_in(PG_FUNCTION_ARGS)
+{
+	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
+	LedgerRequest request = {.mechanism = "ledger_test", .epsilon = 1};
+	void (*choose_period)(LedgerAccess *, const char *) = LEDGER(ledger_choose_period);
+	LedgerReceipt receipt;
+
+	read_prices(PG_GETARG_ARRAYTYPE_P(1), &request);
+	choose_period(access, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	receipt = LEDGER(ledger_charge)(access, &request);
+	PG_RETURN_INT32(receipt.chosen + 1);
+}
+
+/* The calendar period that a moment is in, or the rolling window that ends with it. */
+Datum
+ledger_test_period(PG_FUNCTION_ARGS)
+{
+	Renewal renewal = LEDGER(renewal_arguments)(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+												text_to_cstring(PG_GETARG_TEXT_PP(1)),
+												text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	LedgerPeriod period = LEDGER(period_at)(&renewal, PG_GETARG_TIMESTAMPTZ(3));
+	Datum values[2] = {TimestampTzGetDatum(period.from), TimestampTzGetDatum(period.to)};
+	bool nulls[2] = {false};
+	TupleDesc descriptor;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
 }
 
 static Datum

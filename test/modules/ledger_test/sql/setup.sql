@@ -15,6 +15,15 @@ CREATE FUNCTION ledger_charge_parallel(relation regclass, prices float8[], secon
 	outcome text DEFAULT 'done', parameters text DEFAULT '{}') RETURNS integer
 AS :'module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 
+-- Charges a price to the period that a moment is in.
+CREATE FUNCTION ledger_charge_in(relation regclass, prices float8[], period text) RETURNS integer
+AS :'module', 'ledger_test_charge_in' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+-- The period that a moment is in.
+CREATE FUNCTION ledger_period(renews text, renewal text, time_zone text, moment timestamptz,
+	OUT period_from timestamptz, OUT period_to timestamptz)
+AS :'module', 'ledger_test_period' LANGUAGE C STRICT VOLATILE;
+
 -- What ledger_open() tells the caller.
 CREATE FUNCTION ledger_open(relation regclass, OUT dataset text, OUT user_col text,
 	OUT owner text, OUT caller text, OUT columns text[])
