@@ -248,6 +248,30 @@ SELECT try('SELECT dpngram.exported(1)'), try('SELECT dpngram.history(1)'), try(
 SET ROLE regress_plan_stats;
 SELECT jsonb_array_length(dp_export_events('gdp')->'events') > 0 AS exported;
 RESET ROLE;
+-- a call's steps, slack and threshold; with predictable noise it protects nobody
+SELECT fresh('gdp', 8, 1e-6);
+SELECT call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3, "noise_ratio": 0.5}'), call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3}'),
+	call('plan.gdp', 'dp_set_union', 0.5, 1e-7, '{}');
+SET client_min_messages = error;
+SET dpngram.test_seed = 7;
+SELECT call('plan.gdp', 'dp_set_union', 0.5, 1e-7, '{}');
+RESET dpngram.test_seed;
+RESET client_min_messages;
+SELECT e->>'mechanism' AS mechanism, e->>'class_name' AS class, string_agg(concat_ws(' of ', x->>'class_name', x->'event'->>'class_name',
+	x->>'kind', x->>'count'), ', ' ORDER BY place) AS events
+FROM jsonb_array_elements(dp_export_events('gdp')->'events') e LEFT JOIN jsonb_array_elements(e->'events') WITH ORDINALITY x (x, place) ON true
+GROUP BY e ORDER BY e->'release';
+SELECT abs(sum(coalesce((x->>'count')::int, 1) / coalesce(x->'event'->>'noise_multiplier', x->>'noise_multiplier')::float8 ^ 2) FILTER (WHERE x->>'kind' IS NULL)
+	/ max(b.mu2_spent - seeded.mu2) - 1) < 1e-12 AS mu2, abs(sum((x->>'delta')::float8) / max(b.delta_add_spent - seeded.delta_add) - 1) < 1e-12 AS delta_add,
+	abs(sum((x->>'epsilon')::float8) / max(b.eps_pure_spent - seeded.eps_pure) - 1) < 1e-9 AS eps_pure
+FROM jsonb_array_elements(dp_export_events('gdp')->'events') e, jsonb_array_elements(e->'events') x, dpngram.budget b,
+	(SELECT * FROM dpngram.releases WHERE dataset = 'gdp' AND seeded ORDER BY id DESC LIMIT 1) seeded WHERE b.dataset = 'gdp';
+-- of every dataset that there ever was here, the history is what it has spent, to the last digit
+SELECT d.id, d.name FROM dpngram.dataset d CROSS JOIN LATERAL (SELECT coalesce(sum(mu2), 0) AS mu2, coalesce(sum(eps_pure), 0) AS eps_pure,
+	coalesce(sum(delta_add), 0) AS delta_add, coalesce(sum(rho), 0) AS rho, coalesce(sum(rho_delta), 0) AS rho_delta,
+	coalesce(sum(basic_epsilon), 0) AS basic_epsilon, coalesce(sum(basic_delta), 0) AS basic_delta FROM dpngram.history(d.id)) h
+WHERE (d.mu2_spent, d.eps_pure_spent, d.delta_add_spent, d.rho_spent, d.rho_delta_spent, d.basic_epsilon_spent, d.basic_delta_spent)
+	<> (h.mu2, h.eps_pure, h.delta_add, h.rho, h.rho_delta, h.basic_epsilon, h.basic_delta);
 
 SELECT dp_unprotect(d) FROM unnest('{gdp,zcdp,basic}'::name[]) d;
 SET client_min_messages = warning;

@@ -126,7 +126,7 @@ fill_defaults(FunctionCallInfo call, const Signature *signature)
 
 	for (int i = 0; i < signature->n; i++)
 	{
-		Const *value;
+		Node *value;
 
 		call->args[i].isnull = false;
 		if (i < first)
@@ -134,10 +134,11 @@ fill_defaults(FunctionCallInfo call, const Signature *signature)
 			call->args[i].value = empty_value(signature->type[i]);
 			continue;
 		}
-		value = castNode(Const, eval_const_expressions(NULL, list_nth(signature->defaults,
-																	  i - first)));
-		call->args[i].value = value->constvalue;
-		call->args[i].isnull = value->constisnull;
+		value = eval_const_expressions(NULL, list_nth(signature->defaults, i - first));
+		if (!IsA(value, Const))
+			elog(ERROR, "the default of argument \"%s\" is no constant", signature->name[i]);
+		call->args[i].value = ((Const *) value)->constvalue;
+		call->args[i].isnull = ((Const *) value)->constisnull;
 	}
 }
 

@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(ledger_test_charge);
 PG_FUNCTION_INFO_V1(ledger_test_charge_in);
+PG_FUNCTION_INFO_V1(ledger_test_events);
 PG_FUNCTION_INFO_V1(ledger_test_open);
 PG_FUNCTION_INFO_V1(ledger_test_period);
 
@@ -128,6 +129,43 @@ ledger_test_period(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
+
+static LedgerEventKind
+event_kind(const char *name)
+{
+	static const char *const names[] = {
+		[EVENT_GAUSSIAN] = "gaussian",
+		[EVENT_LAPLACE] = "laplace",
+		[EVENT_EXPONENTIAL] = "exponential",
+		[EVENT_PURE] = "pure",
+		[EVENT_LATTICE] = "lattice",
+		[EVENT_DELTA] = "delta",
+	};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return (LedgerEventKind) i;
+	elog(ERROR, "no event is called %s", name);
+}
+
+/* Charges one event of a kind, several times; the call asks for epsilon and delta. */
+Datum
+ledger_test_events(PG_FUNCTION_ARGS)
+{
+	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
+	LedgerEvent event = {
+		.kind = event_kind(text_to_cstring(PG_GETARG_TEXT_PP(1))),
+		.count = PG_GETARG_INT32(3),
+		.amount = PG_GETARG_FLOAT8(2)};
+	LedgerRequest request = {
+		.mechanism = "ledger_test",
+		.epsilon = PG_GETARG_FLOAT8(4),
+		.delta = PG_GETARG_FLOAT8(5),
+		.ncandidates = 1,
+		.candidates = {{1, &event}}};
+
+	PG_RETURN_INT64(LEDGER(ledger_charge)(access, &request).release_id);
 }
 
 static Datum

@@ -24,6 +24,12 @@ CREATE FUNCTION ledger_period(renews text, renewal text, time_zone text, moment 
 	OUT period_from timestamptz, OUT period_to timestamptz)
 AS :'module', 'ledger_test_period' LANGUAGE C STRICT VOLATILE;
 
+-- Charges an event of a kind, so many times, of a call that asks for epsilon and delta;
+-- returns the release's number.
+CREATE FUNCTION ledger_charge_event(relation regclass, kind text, amount float8, count int DEFAULT 1,
+	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0) RETURNS bigint
+AS :'module', 'ledger_test_events' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
 -- What ledger_open() tells the caller.
 CREATE FUNCTION ledger_open(relation regclass, OUT dataset text, OUT user_col text,
 	OUT owner text, OUT caller text, OUT columns text[])
