@@ -70,6 +70,7 @@ LEDGER_OBJS = \
 	src/ledger/relation.o \
 	src/ledger/replica.o \
 	src/ledger/resume.o \
+	src/ledger/version.o \
 	src/ledger/views.o
 
 # The SQL face; the only place that knows both.
@@ -110,7 +111,8 @@ EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
 # Warnings are errors; a packager with a newer compiler says WERROR=.
 # The server's headers come by -isystem, so that only our own code is judged.
 WERROR ?= -Werror
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
+	-DDPNGRAM_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wdeclaration-after-statement \
 	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP
 

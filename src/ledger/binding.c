@@ -25,6 +25,7 @@
 #include "catalog/pg_class.h"
 #include "dpngram_errcodes.h"
 #include "ledger/binding.h"
+#include "ledger/version.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -286,6 +287,8 @@ dpngram_binding_matches(PG_FUNCTION_ARGS)
 {
 	Binding binding;
 
+	if (PG_NARGS() != 9) /* 0.1.0's had 6 */
+		version_refuse();
 	binding.system_identifier = (uint64) PG_GETARG_INT64(0);
 	binding.database = PG_GETARG_OID(1);
 	binding.relid = PG_GETARG_OID(2);

@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "ledger/catalog.h"
+#include "ledger/version.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -67,9 +68,12 @@ class_owner(Oid class)
 	return owner;
 }
 
-/* Begins a visit: connects SPI and becomes the ledger's owner. */
+/*
+ * Begins a visit: connects SPI and becomes the ledger's owner.  The tables may be of
+ * another version than the library, and have other columns.
+ */
 void
-catalog_enter(Catalog *cat)
+catalog_enter_any_version(Catalog *cat)
 {
 	Oid owner = class_owner(catalog_class());
 
@@ -81,6 +85,14 @@ catalog_enter(Catalog *cat)
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+}
+
+/* The same for tables of the library's version; others are refused. */
+void
+catalog_enter(Catalog *cat)
+{
+	version_check();
+	catalog_enter_any_version(cat);
 }
 
 /* Ends a visit; what SPI returned is gone after it. */

@@ -29,6 +29,7 @@ typedef struct CatalogArgs
 
 extern Oid catalog_class(void);
 extern int64 catalog_timeline(void);
+extern void catalog_enter_any_version(Catalog *cat);
 extern void catalog_enter(Catalog *cat);
 extern void catalog_leave(Catalog *cat);
 

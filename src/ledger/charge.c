@@ -187,6 +187,7 @@ void
 worker_describe(BackgroundWorker *worker, const char *function, const char *name)
 {
 	memset(worker, 0, sizeof(*worker));
+	version_stamp(worker->bgw_extra);
 	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker->bgw_restart_time = BGW_NEVER_RESTART;
@@ -358,12 +359,13 @@ send_failed(void)
 	while (nfailed > 0)
 	{
 		BackgroundWorker worker;
-		FailedRelease failed;
+		WorkerExtra extra;
 
-		failed.database = MyDatabaseId;
-		failed.release_id = failed_releases[--nfailed];
 		worker_describe(&worker, "dpngram_failed_main", "dpngram release");
-		memcpy(worker.bgw_extra, &failed, sizeof(failed));
+		memcpy(&extra, worker.bgw_extra, sizeof(extra));
+		extra.failed_database = MyDatabaseId;
+		extra.failed_release = failed_releases[--nfailed];
+		memcpy(worker.bgw_extra, &extra, sizeof(extra));
 		(void) RegisterDynamicBackgroundWorker(&worker, NULL);
 	}
 }

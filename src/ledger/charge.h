@@ -7,6 +7,7 @@
 
 #include "datatype/timestamp.h"
 #include "ledger/ledger.h"
+#include "ledger/version.h"
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
 #include "storage/proc.h"
@@ -70,12 +71,13 @@ charge_parameters(ChargeSegment *segment)
 	return (char *) &segment->event[charge_first_event(segment, segment->ncandidates)];
 }
 
-/* What the worker that notes a failed release gets, in bgw_extra. */
-typedef struct FailedRelease
+/* What a worker gets in bgw_extra. */
+typedef struct WorkerExtra
 {
-	Oid database;
-	int64 release_id;
-} FailedRelease;
+	char version[VERSION_LENGTH]; /* always first: the version that laid out all the rest */
+	Oid failed_database;		  /* for the worker that notes a failed release */
+	int64 failed_release;
+} WorkerExtra;
 
 /* what dp_doctor's trial of a worker shares with a charge */
 extern long milliseconds_left(TimestampTz deadline);

@@ -313,6 +313,7 @@ dpngram_charge_main(Datum main_arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 
+	version_check_worker();
 	dsm = dsm_attach(DatumGetUInt32(main_arg));
 	if (dsm == NULL)
 		proc_exit(0);
@@ -343,20 +344,21 @@ dpngram_charge_main(Datum main_arg)
 void
 dpngram_failed_main(Datum main_arg)
 {
-	FailedRelease failed;
+	WorkerExtra extra;
 	Catalog cat;
 
-	memcpy(&failed, MyBgworkerEntry->bgw_extra, sizeof(failed));
+	memcpy(&extra, MyBgworkerEntry->bgw_extra, sizeof(extra));
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(failed.database, InvalidOid,
+	version_check_worker();
+	BackgroundWorkerInitializeConnectionByOid(extra.failed_database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 
 	worker_settings(dpngram_charge_timeout);
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
-	release_end_insert(failed.release_id, "failed", NULL);
+	release_end_insert(extra.failed_release, "failed", NULL);
 	catalog_leave(&cat);
 	PopActiveSnapshot();
 	CommitTransactionCommand();

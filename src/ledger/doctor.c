@@ -250,7 +250,7 @@ dpngram_doctor(PG_FUNCTION_ARGS)
 	ListCell *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
-	catalog_enter(&cat);
+	catalog_enter_any_version(&cat); /* a finding of its own */
 	/* many small queries, of which the planner thinks more than they cost */
 	(void) set_config_option("jit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
 							 false);

@@ -190,15 +190,15 @@ static const DoctorCheck checks[] = {
 	{"seeded-release", DOCTOR_ERROR, false,
 	 "Take what those releases published as the plain truth (dpngram.releases: seeded).",
 	 seeded_release, NULL},
+	{"not-updated", DOCTOR_ERROR, true,
+	 "ALTER EXTENSION dpngram UPDATE.",
+	 not_updated, NULL},
 	{"privilege-added", DOCTOR_WARNING, true,
 	 "Revoke the privilege: what the extension gives to everyone is all that anyone needs.",
 	 privilege_added, NULL},
 	{"ledger-readable", DOCTOR_NOTICE, true,
 	 "Revoke the privilege: dpngram.budget and dpngram.releases show to each what it may see.",
 	 ledger_readable, NULL},
-	{"not-updated", DOCTOR_NOTICE, true,
-	 "ALTER EXTENSION dpngram UPDATE.",
-	 not_updated, NULL},
 };
 
 const DoctorChecks doctor_ledger_checks = {checks, lengthof(checks)};

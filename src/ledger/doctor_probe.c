@@ -129,6 +129,7 @@ dpngram_probe_main(Datum main_arg)
 
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
+	version_check_worker();
 	dsm = dsm_attach(DatumGetUInt32(main_arg));
 	if (dsm == NULL)
 		proc_exit(0);

@@ -9,8 +9,10 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "ledger/charge.h"
 #include "ledger/period.h"
 #include "miscadmin.h"
+#include "storage/dsm.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -22,6 +24,7 @@ PG_FUNCTION_INFO_V1(ledger_test_charge_in);
 PG_FUNCTION_INFO_V1(ledger_test_events);
 PG_FUNCTION_INFO_V1(ledger_test_open);
 PG_FUNCTION_INFO_V1(ledger_test_period);
+PG_FUNCTION_INFO_V1(ledger_test_ask);
 
 static void *
 ledger_symbol(const char *name)
@@ -196,4 +199,59 @@ ledger_test_open(PG_FUNCTION_ARGS)
 	values[3] = CStringGetTextDatum(GetUserNameFromId(access->caller, false));
 	values[4] = text_array(access->text_columns);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
+
+/* A request for a pure epsilon of 1, as the ledger's own. */
+static dsm_segment *
+segment_make(const LedgerAccess *access)
+{
+	dsm_segment *dsm = dsm_create(sizeof(ChargeSegment) + sizeof(LedgerEvent) + sizeof("{}"), 0);
+	ChargeSegment *segment = dsm_segment_address(dsm);
+
+	memset(segment, 0, sizeof(ChargeSegment));
+	pg_atomic_init_u32(&segment->state, CHARGE_PENDING);
+	segment->asker = MyProc;
+	segment->database = MyDatabaseId;
+	segment->caller = access->caller;
+	segment->session_role = GetSessionUserId();
+	segment->dataset = access->dataset_id;
+	segment->relid = access->relid;
+	segment->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), 10000);
+	segment->epsilon = 1;
+	segment->ncandidates = 1;
+	segment->nevents[0] = 1;
+	segment->event[0] = (LedgerEvent){EVENT_PURE, 1, 1, 0};
+	strcpy(segment->mechanism, "ledger_test");
+	strcpy(charge_parameters(segment), "{}");
+	return dsm;
+}
+
+/*
+ * Asks a charge worker for a debit, as a session does whose library has our version,
+ * or else has 0.1.0, which doesn't say so; was it made?
+ */
+Datum
+ledger_test_ask(PG_FUNCTION_ARGS)
+{
+	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
+	bool ours = PG_GETARG_BOOL(1);
+	dsm_segment *dsm = segment_make(access);
+	ChargeSegment *segment = dsm_segment_address(dsm);
+	BackgroundWorker worker;
+	BackgroundWorkerHandle *handle;
+	ChargeState state;
+
+	LEDGER(worker_describe)
+	(&worker, "dpngram_charge_main", "dpngram charge");
+	if (!ours)
+		memset(worker.bgw_extra, 0, sizeof(worker.bgw_extra));
+	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(dsm));
+	worker.bgw_notify_pid = MyProcPid;
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+		elog(ERROR, "no free background worker");
+	if (WaitForBackgroundWorkerShutdown(handle) != BGWH_STOPPED)
+		elog(ERROR, "the postmaster died");
+	state = pg_atomic_read_u32(&segment->state);
+	dsm_detach(dsm);
+	PG_RETURN_BOOL(state == CHARGE_COMMITTED);
 }

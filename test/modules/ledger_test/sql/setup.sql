@@ -34,3 +34,8 @@ AS :'module', 'ledger_test_events' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 CREATE FUNCTION ledger_open(relation regclass, OUT dataset text, OUT user_col text,
 	OUT owner text, OUT caller text, OUT columns text[])
 AS :'module', 'ledger_test_open' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+-- Has a charge worker debit a pure epsilon of 1, asked as by a session with our version of
+-- the library or with 0.1.0; whether it was debited.
+CREATE FUNCTION ledger_ask(relation regclass, ours boolean) RETURNS boolean
+AS :'module', 'ledger_test_ask' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -161,3 +161,12 @@ DROP TABLE trans, many CASCADE;
 DROP FUNCTION last_status, bad_settings;
 DROP VIEW spent;
 DROP ROLE regress_trans_ana;
+
+-- a worker does nothing for a session that has another version of the library
+CREATE TABLE asked (who int);
+SELECT dp_protect('asked', 'who', 100, 0);
+SELECT ledger_ask('asked', true);
+SELECT ledger_ask('asked', false);
+SELECT mechanism, eps_pure FROM dpngram.releases WHERE dataset = 'asked' ORDER BY id;
+SELECT dp_unprotect('asked');
+DROP TABLE asked;
