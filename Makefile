@@ -90,13 +90,37 @@ OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 SQL_PIECES = \
 	src/sql/00_head.sql \
 	src/sql/10_ledger.sql \
+	src/sql/11_chain.sql \
 	src/sql/12_renewal.sql \
+	src/sql/13_replication.sql \
 	src/sql/14_views.sql \
+	src/sql/16_owner.sql \
+	src/sql/18_budget.sql \
 	src/sql/20_ngrams.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
-DATA_built = dpngram--$(EXTVERSION).sql
+# The upgrade from the version before, likewise, with the very pieces of the install
+# script that hold what is new since, and the views (doc/internals.md).
+UPGRADE = dpngram--0.1.0--$(EXTVERSION).sql
+UPGRADE_PIECES = \
+	src/sql/upgrade/0.1.0--0.2.0/10_tables.sql \
+	src/sql/11_chain.sql \
+	src/sql/upgrade/0.1.0--0.2.0/20_rows.sql \
+	src/sql/upgrade/0.1.0--0.2.0/30_constraints.sql \
+	src/sql/12_renewal.sql \
+	src/sql/13_replication.sql \
+	src/sql/14_views.sql \
+	src/sql/upgrade/0.1.0--0.2.0/40_dropped.sql \
+	src/sql/18_budget.sql \
+	src/sql/30_doctor.sql \
+	src/sql/40_planning.sql \
+	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql
+
+DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
+
+# Install scripts of earlier versions, as they were: an old dump is restored into one.
+DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
 REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks ledger_owner lifecycle doctor planning accounting
@@ -129,7 +153,12 @@ $(error no PostgreSQL to build against: run "make deps", or give PG_CONFIG=/path
 endif
 include $(PGXS)
 
-$(DATA_built): $(SQL_PIECES) dpngram.control
+dpngram--$(EXTVERSION).sql: $(SQL_PIECES) dpngram.control Makefile
 	cat $(SQL_PIECES) > $@
+
+$(UPGRADE): $(UPGRADE_PIECES) dpngram.control Makefile
+	cat $(UPGRADE_PIECES) > $@
+
+src/ledger/version.o: dpngram.control
 
 -include $(OBJS:.o=.d)

@@ -1,4 +1,4 @@
--- The privacy ledger: its tables, what guards them, and the hash chain.
+-- The privacy ledger: its tables, and what guards the log.
 --
 -- Tables are dumped with the database and so hold names as plain text, never OIDs;
 -- the two *_binding tables hold OIDs and are not dumped (src/ledger/binding.c).
@@ -206,29 +206,6 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON dpngram.releas
 ALTER TABLE dpngram.release_end ENABLE ALWAYS TRIGGER append_only;
 COMMENT ON TRIGGER append_only ON dpngram.release_end IS 'the end of a release is never changed';
 
--- What logical replication may write (src/ledger/replica.c).
-CREATE FUNCTION dpngram.bindings_stay() RETURNS trigger
-	LANGUAGE C AS 'MODULE_PATHNAME', 'dpngram_bindings_stay';
-REVOKE EXECUTE ON FUNCTION dpngram.bindings_stay() FROM PUBLIC;
-COMMENT ON FUNCTION dpngram.bindings_stay() IS 'leaves out what replication does to bindings';
-CREATE FUNCTION dpngram.own_dataset_stays() RETURNS trigger
-	LANGUAGE C AS 'MODULE_PATHNAME', 'dpngram_own_dataset_stays';
-REVOKE EXECUTE ON FUNCTION dpngram.own_dataset_stays() FROM PUBLIC;
-COMMENT ON FUNCTION dpngram.own_dataset_stays() IS 'refuses replication that changes a dataset of this server';
-
-CREATE TRIGGER bindings_stay BEFORE INSERT OR UPDATE OR DELETE ON dpngram.relation_binding
-	FOR EACH ROW EXECUTE FUNCTION dpngram.bindings_stay();
-ALTER TABLE dpngram.relation_binding ENABLE REPLICA TRIGGER bindings_stay;
-COMMENT ON TRIGGER bindings_stay ON dpngram.relation_binding IS 'bindings are not replicated';
-CREATE TRIGGER bindings_stay BEFORE INSERT OR UPDATE OR DELETE ON dpngram.grantee_binding
-	FOR EACH ROW EXECUTE FUNCTION dpngram.bindings_stay();
-ALTER TABLE dpngram.grantee_binding ENABLE REPLICA TRIGGER bindings_stay;
-COMMENT ON TRIGGER bindings_stay ON dpngram.grantee_binding IS 'bindings are not replicated';
-CREATE TRIGGER own_dataset_stays BEFORE UPDATE OR DELETE ON dpngram.dataset
-	FOR EACH ROW EXECUTE FUNCTION dpngram.own_dataset_stays();
-ALTER TABLE dpngram.dataset ENABLE REPLICA TRIGGER own_dataset_stays;
-COMMENT ON TRIGGER own_dataset_stays ON dpngram.dataset IS 'what this server can spend is not replicated';
-
 SELECT pg_catalog.pg_extension_config_dump('dpngram.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.dataset_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.relation', '');
@@ -240,36 +217,3 @@ SELECT pg_catalog.pg_extension_config_dump('dpngram.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.release_end', '');
 SELECT pg_catalog.pg_extension_config_dump('dpngram.carried', '');
 
--- The hash chain (src/ledger/chain.c).
-CREATE FUNCTION dpngram.row_digest(previous bytea, entry record) RETURNS bytea
-	LANGUAGE C STABLE STRICT PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_row_digest';
-REVOKE EXECUTE ON FUNCTION dpngram.row_digest(bytea, record) FROM PUBLIC;
-COMMENT ON FUNCTION dpngram.row_digest(bytea, record) IS 'SHA-256 of a digest and a row''s text';
-
--- The columns and their order are those of release_statement in src/ledger/catalog.c.
-CREATE FUNCTION dpngram.broken_chain(of_dataset integer)
-	RETURNS TABLE (release bigint, problem text) LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
-	AS $$
-	SELECT c.id, CASE WHEN c.number <> c.previous_number + 1 THEN 'releases before it are missing'
-			ELSE 'it was changed, or the one before it' END
-	  FROM (SELECT r.*, lag(r.digest, 1, ''::bytea) OVER w AS previous,
-				lag(r.number, 1, 0::bigint) OVER w AS previous_number
-			  FROM dpngram.release r WHERE r.dataset = of_dataset
-			WINDOW w AS (ORDER BY r.number)) c
-	 WHERE c.number <> c.previous_number + 1
-		OR c.digest <> dpngram.row_digest(c.previous, ROW(c.id, c.at, c.dataset, c.relation,
-			c.session_role, c.caller_role, c.grantee, c.mechanism, c.parameters, c.epsilon, c.delta,
-			c.mu2, c.eps_pure, c.delta_add, c.rho, c.rho_delta, c.basic_epsilon, c.basic_delta,
-			c.seeded, c.timeline, c.lsn, c.events, c.period_from, c.period_to))
-	UNION ALL
-	SELECT NULL, 'the last releases are missing, or were added'
-	  FROM dpngram.dataset d
-	  LEFT JOIN LATERAL (SELECT r.number, r.digest FROM dpngram.release r
-			WHERE r.dataset = d.id ORDER BY r.number DESC LIMIT 1) l ON true
-	 WHERE d.id = of_dataset
-		AND (d.releases <> coalesce(l.number, 0) OR d.chain <> coalesce(l.digest, ''))
-	$$;
-REVOKE EXECUTE ON FUNCTION dpngram.broken_chain(integer) FROM PUBLIC;
-COMMENT ON FUNCTION dpngram.broken_chain(integer) IS
-	'where a dataset''s log is not what the charges wrote; no rows if it is';

@@ -1,21 +1,25 @@
--- The ledger's views, and the owner's functions.
+-- The ledger's views.
+--
+-- The upgrade runs this as well, so a view keeps its columns and gets new ones at the
+-- end: others' views may depend on it.  REPLACE can't meet a stranger's object in a
+-- schema that the install script made.
 --
 -- The functions of the views run as whoever reads the view: pg_has_role() asks
 -- about that role, and those of ours must be PUBLIC's to call.
 
-CREATE FUNCTION dpngram.lanes_epsilon(mu2 numeric, eps_pure numeric, delta_add numeric, delta float8)
+CREATE OR REPLACE FUNCTION dpngram.lanes_epsilon(mu2 numeric, eps_pure numeric, delta_add numeric, delta float8)
 	RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dpngram_lanes_epsilon';
 COMMENT ON FUNCTION dpngram.lanes_epsilon(numeric, numeric, numeric, float8) IS
 	'the epsilon that amounts of the three lanes come to at this delta';
 
-CREATE FUNCTION dpngram.zcdp_epsilon(rho numeric, rho_delta numeric, delta float8)
+CREATE OR REPLACE FUNCTION dpngram.zcdp_epsilon(rho numeric, rho_delta numeric, delta float8)
 	RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dpngram_zcdp_epsilon';
 COMMENT ON FUNCTION dpngram.zcdp_epsilon(numeric, numeric, float8) IS
 	'the epsilon that amounts of the lanes of zcdp come to at this delta';
 
-CREATE FUNCTION dpngram.binding_matches(system_identifier bigint, database oid, relid oid,
+CREATE OR REPLACE FUNCTION dpngram.binding_matches(system_identifier bigint, database oid, relid oid,
 		user_attnum integer, user_type oid, owner oid, timeline bigint, time_attnum integer,
 		time_type oid)
 	RETURNS boolean LANGUAGE C STABLE STRICT PARALLEL SAFE
@@ -23,7 +27,7 @@ CREATE FUNCTION dpngram.binding_matches(system_identifier bigint, database oid, 
 COMMENT ON FUNCTION dpngram.binding_matches(bigint, oid, oid, integer, oid, oid, bigint, integer, oid) IS
 	'is what a binding says true of this cluster, database and relation?';
 
-CREATE VIEW dpngram.dataset_state AS
+CREATE OR REPLACE VIEW dpngram.dataset_state AS
 SELECT d.id,
 	string_agg(format('%I.%I', coalesce(n.nspname, r.schema::name), coalesce(c.relname, r.name::name)),
 		', ' ORDER BY r.id) AS relation,
@@ -44,7 +48,7 @@ CROSS JOIN LATERAL (SELECT coalesce(dpngram.binding_matches(b.system_identifier,
 GROUP BY d.id;
 COMMENT ON VIEW dpngram.dataset_state IS 'present names of datasets'' relations, and whether the reader owns them';
 
-CREATE VIEW dpngram.grantee_state AS
+CREATE OR REPLACE VIEW dpngram.grantee_state AS
 SELECT g.id, g.dataset, coalesce(a.rolname, g.role::name) AS role, g.revoked IS NULL AS live,
 	coalesce(pg_has_role(a.oid, 'USAGE'), false) AS held
 FROM dpngram.grantee g
@@ -52,7 +56,7 @@ LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id
 LEFT JOIN pg_roles a ON CASE WHEN b.grantee IS NULL THEN a.rolname = g.role ELSE a.oid = b.role END;
 COMMENT ON VIEW dpngram.grantee_state IS 'present names of grants'' roles, and whether the reader may use them';
 
-CREATE VIEW dpngram.budget WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dpngram.budget WITH (security_barrier) AS
 SELECT d.name AS dataset,
 	s.relation,
 	l.role::text AS grantee,
@@ -154,7 +158,7 @@ COMMENT ON COLUMN dpngram.budget.epsilon_by_gdp IS 'what the same history comes 
 COMMENT ON COLUMN dpngram.budget.period_from IS 'where the budget renews: the row tells of this period, which a call that asks for none reads';
 COMMENT ON COLUMN dpngram.budget.period_to IS 'where the budget renews: the end of that period, not included';
 
-CREATE VIEW dpngram.releases WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dpngram.releases WITH (security_barrier) AS
 SELECT r.id,
 	r.at,
 	d.name AS dataset,
@@ -219,58 +223,3 @@ COMMENT ON COLUMN dpngram.releases.period_to IS 'the rows it read are older than
 COMMENT ON COLUMN dpngram.releases.number IS 'its place among the dataset''s releases';
 COMMENT ON COLUMN dpngram.releases.digest IS 'hash over this and all earlier releases of the dataset';
 
-GRANT USAGE ON SCHEMA dpngram TO PUBLIC;
-GRANT SELECT ON dpngram.budget, dpngram.releases TO PUBLIC;
-
--- The owner's functions.  Who may call them is checked by them: it depends on
--- the relation's owner.
-
-CREATE FUNCTION @extschema@.dp_protect(relation regclass, user_col name, epsilon float8, delta float8,
-		dataset name DEFAULT NULL, accounting text DEFAULT 'gdp', pure_share float8 DEFAULT 0.001,
-		delta_share float8 DEFAULT 0.25, columns name[] DEFAULT NULL, options jsonb DEFAULT '{}')
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_protect';
-COMMENT ON FUNCTION @extschema@.dp_protect(regclass, name, float8, float8, name, text, float8, float8, name[], jsonb) IS
-	'puts a relation under a privacy budget';
-
-CREATE FUNCTION @extschema@.dp_set_budget(dataset name, epsilon float8, delta float8)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_set_budget';
-COMMENT ON FUNCTION @extschema@.dp_set_budget(name, float8, float8) IS 'raises a privacy budget';
-
-CREATE FUNCTION @extschema@.dp_attach(dataset name, relation regclass, user_col name,
-		columns name[] DEFAULT NULL, options jsonb DEFAULT '{}')
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_attach';
-COMMENT ON FUNCTION @extschema@.dp_attach(name, regclass, name, name[], jsonb) IS
-	'puts a further relation of the same people under a privacy budget';
-
-CREATE FUNCTION @extschema@.dp_detach(dataset name, relation text)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_detach';
-COMMENT ON FUNCTION @extschema@.dp_detach(name, text) IS
-	'takes a relation out of a privacy budget, which stays spent';
-
-CREATE FUNCTION @extschema@.dp_unprotect(dataset name)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_unprotect';
-COMMENT ON FUNCTION @extschema@.dp_unprotect(name) IS 'ends a privacy budget; its releases stay in the log';
-
-CREATE FUNCTION @extschema@.dp_grant(dataset name, role name, epsilon float8 DEFAULT NULL, delta float8 DEFAULT NULL)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_grant';
-COMMENT ON FUNCTION @extschema@.dp_grant(name, name, float8, float8) IS
-	'lets a role spend a privacy budget, up to a cap of its own if given';
-
-CREATE FUNCTION @extschema@.dp_revoke(dataset name, role name)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_revoke';
-COMMENT ON FUNCTION @extschema@.dp_revoke(name, name) IS 'takes a role''s grant of a privacy budget away';
-
-CREATE FUNCTION @extschema@.dp_resume(dataset name)
-	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
-	AS 'MODULE_PATHNAME', 'dpngram_resume';
-COMMENT ON FUNCTION @extschema@.dp_resume(name) IS
-	'binds a suspended privacy budget to its relation and roles again, after a restore or a copy';
-
-SELECT pg_catalog.set_config('search_path', '@extschema@, pg_temp', true);

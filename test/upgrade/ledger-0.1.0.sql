@@ -1,0 +1,480 @@
+--
+-- PostgreSQL database dump
+--
+
+
+-- Dumped from database version 15.20 (Debian 15.20-0+deb12u1)
+-- Dumped by pg_dump version 15.20 (Debian 15.20-0+deb12u1)
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+--
+-- Name: dpngram; Type: EXTENSION; Schema: -; Owner: -
+--
+
+CREATE EXTENSION IF NOT EXISTS dpngram WITH SCHEMA public;
+
+
+--
+-- Name: EXTENSION dpngram; Type: COMMENT; Schema: -; Owner: 
+--
+
+COMMENT ON EXTENSION dpngram IS 'differentially private n-grams with a privacy ledger';
+
+
+--
+-- Name: s; Type: SCHEMA; Schema: -; Owner: upgrade_owner
+--
+
+CREATE SCHEMA s;
+
+
+ALTER SCHEMA s OWNER TO upgrade_owner;
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: broken; Type: TABLE; Schema: s; Owner: upgrade_owner
+--
+
+CREATE TABLE s.broken (
+    who integer,
+    what text
+);
+
+
+ALTER TABLE s.broken OWNER TO upgrade_owner;
+
+--
+-- Name: view; Type: VIEW; Schema: s; Owner: upgrade_owner
+--
+
+CREATE VIEW s.view AS
+ SELECT broken.who,
+    broken.what,
+    (1 / (broken.who - 1)) AS fails
+   FROM s.broken;
+
+
+ALTER TABLE s.view OWNER TO upgrade_owner;
+
+--
+-- Name: failing; Type: VIEW; Schema: s; Owner: upgrade_owner
+--
+
+CREATE VIEW s.failing AS
+ SELECT view.who,
+    (view.what || view.fails) AS what
+   FROM s.view;
+
+
+ALTER TABLE s.failing OWNER TO upgrade_owner;
+
+--
+-- Name: forgot; Type: TABLE; Schema: s; Owner: upgrade_owner
+--
+
+CREATE TABLE s.forgot (
+    who integer,
+    what text
+);
+
+
+ALTER TABLE s.forgot OWNER TO upgrade_owner;
+
+--
+-- Name: odder "name; Type: TABLE; Schema: s; Owner: upgrade_owner
+--
+
+CREATE TABLE s."odder ""name" (
+    "the user" text,
+    what text
+);
+
+
+ALTER TABLE s."odder ""name" OWNER TO upgrade_owner;
+
+--
+-- Name: pure; Type: TABLE; Schema: s; Owner: upgrade_owner
+--
+
+CREATE TABLE s.pure (
+    who bigint,
+    what text
+);
+
+
+ALTER TABLE s.pure OWNER TO upgrade_owner;
+
+--
+-- Name: talk; Type: TABLE; Schema: s; Owner: upgrade_owner
+--
+
+CREATE TABLE s.talk (
+    who integer,
+    said text,
+    hidden text
+);
+
+
+ALTER TABLE s.talk OWNER TO upgrade_owner;
+
+--
+-- Data for Name: dataset; Type: TABLE DATA; Schema: dpngram; Owner: postgres
+--
+
+COPY dpngram.dataset (id, name, owner, epsilon, delta, accounting, pure_share, delta_share, mu2_cap, eps_pure_cap, delta_add_cap, mu2_spent, eps_pure_spent, delta_add_spent, created, changed, ended) FROM stdin;
+3	odd 2	upgrade_owner	4	8e-06	gdp	0.001	0.25	0.81449405069554459135616752973874099552631378173828125	0.0040000000000000000832667268468867405317723751068115234375	0.00000199999999999999990949622365177251737122787744738161563873291015625	0.06370500676979266689581304916600856813602149486541748046875	0.000000000095605656210891945751683125975992874785724939812325828825123608112335205078125	0.000000509999999999500016386164670469278992204209544070181436836719512939453125	2026-11-21 15:42:50.972675+00	2026-11-21 15:42:50.981047+00	2026-11-21 15:42:50.981236+00
+4	odd 3	upgrade_owner	9	9e-06	gdp	0.001	0.25	3.263688709367082996237741099321283400058746337890625	0.00899999999999999931998839741709161899052560329437255859375	0.00000225000000000000005700192921842539561794183100573718547821044921875	0.066997378527105085933845973755751401768065989017486572265625	0.0000000001074319923461824345203894380473697424231704911079532394069246947765350341796875	0.000000519999999999500016595390278770563718957475884963059797883033752441406250	2026-11-21 15:42:50.98297+00	2026-11-21 15:42:50.983451+00	\N
+9	failing	upgrade_owner	5	1e-06	gdp	0.001	0.25	1.016887620953582871408116261591203510761260986328125	0.005000000000000000104083408558608425664715468883514404296875	0.00000024999999999999998868702795647156467140348468092270195484161376953125	0.0452960734257061847785053032566793262958526611328125	0.00000000007528323920438875513303840318534375895820343060904633603058755397796630859375	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	2026-11-21 15:42:51.026627+00	2026-11-21 15:42:51.029037+00	\N
+5	forgot 1	upgrade_owner	2	1e-06	gdp	0.001	0.25	0.1956204410106110735956264079504762776196002960205078125	0.00200000000000000004163336342344337026588618755340576171875	0.00000024999999999999998868702795647156467140348468092270195484161376953125	0.045296061426413868067353263313634670339524745941162109375	0.000000000049977086315170602030038511651220504983239578677967074327170848846435546875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	2026-11-21 15:42:50.994793+00	2026-11-21 15:42:51.002857+00	2026-11-21 15:42:51.003029+00
+8	pure	upgrade_owner	5	0	gdp	1	0	0	5	0	0	0	0	2026-11-21 15:42:51.023953+00	2026-11-21 15:42:51.542056+00	\N
+1	talk	upgrade_owner	40	1e-05	gdp	0.001	0.25	32.185867907362677442506537772715091705322265625	0.040000000000000000832667268468867405317723751068115234375	0.00000250000000000000020450763478507827386465578456409275531768798828125	0.438157753883570302497196813362734246766194701194763183593750	0.000000153075411007337069802986411746404149227530054090673505839959034346975386142730712890625	0.0000000730000000000000016514240324823326565295555923285064636729657649993896484375	2026-11-21 15:42:50.878269+00	2026-11-21 15:42:50.953185+00	\N
+6	forgot 2	upgrade_owner	3	1e-06	gdp	0.001	0.25	0.40893426025931123302115111073362641036510467529296875	0.003000000000000000062450045135165055398829281330108642578125	0.00000024999999999999998868702795647156467140348468092270195484161376953125	0.05754135627288535330403629330930925789289176464080810546875	0.000000000066829518101658639181289667530115844278071346451497447560541331768035888671875	0.000000020000000000000000418451216602569453506532681785756722092628479003906250	2026-11-21 15:42:51.004595+00	2026-11-21 15:42:51.012643+00	2026-11-21 15:42:51.012809+00
+10	dropped	upgrade_owner	5	1e-06	gdp	0.001	0.25	1.016887620953582871408116261591203510761260986328125	0.005000000000000000104083408558608425664715468883514404296875	0.00000024999999999999998868702795647156467140348468092270195484161376953125	0.045296061426413868067353263313634670339524745941162109375	0.000000000049977086315170602030038511651220504983239578677967074327170848846435546875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	2026-11-21 15:42:51.543881+00	2026-11-21 15:42:51.544185+00	\N
+2	s."odd ""name"	upgrade_owner	1	1e-06	gdp	0.01	0.5	0.05145972619932305536227801212589838542044162750244140625	0.01000000000000000020816681711721685132943093776702880859375	0.0000004999999999999999773740559129431293428069693618454039096832275390625	0.051459711923321181659130019170333980582654476165771484375	0.00000000007875322442440390860043197009709753549089317203879545559175312519073486328125	0.0000004999999999995000161769390621679942654509432031773030757904052734375	2026-11-21 15:42:50.962224+00	2026-11-21 15:42:50.970873+00	2026-11-21 15:42:50.971087+00
+7	forgot 3	upgrade_owner	4	1e-06	gdp	0.001	0.25	0.6850278609174227373301846455433405935764312744140625	0.0040000000000000000832667268468867405317723751068115234375	0.00000024999999999999998868702795647156467140348468092270195484161376953125	0.000884262013123649436539819301827947128913365304470062255859375	0.0000000000104882844068776020199028976335355717829089794435049043386243283748626708984375	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	2026-11-21 15:42:51.014286+00	2026-11-21 15:42:51.014591+00	\N
+\.
+
+
+--
+-- Data for Name: grantee; Type: TABLE DATA; Schema: dpngram; Owner: postgres
+--
+
+COPY dpngram.grantee (id, dataset, role, epsilon, delta, mu2_cap, eps_pure_cap, delta_add_cap, mu2_spent, eps_pure_spent, delta_add_spent, granted, revoked) FROM stdin;
+1	1	upgrade_ana	8	2e-06	2.4062674972926263450290207401849329471588134765625	0.008000000000000000166533453693773481063544750213623046875	0.0000004999999999999999773740559129431293428069693618454039096832275390625	0.119178081566220878291517681901723335613496601581573486328125	0.000000000138026707005385213198021695584326930893019104440444522197140031494200229644775390625	0.000000040000000000000000836902433205138907013065363571513444185256958007812500	2026-11-21 15:42:50.882312+00	\N
+2	1	upgrade_group	\N	\N	\N	\N	\N	0.040874554641802539507733360579777581733651459217071533203125	0.0000000000535479931364489286047107065031396499164839664075543623766861855983734130859375	0.0000000020000000000000001245631829155597128377941373855719575658440589904785156250	2026-11-21 15:42:50.883458+00	\N
+3	1	upgrade_leaver	1	1e-05	0.06930419056926717669142590239061973989009857177734375	0.001000000000000000020816681711721685132943093776702880859375	0.00000250000000000000020450763478507827386465578456409275531768798828125	0.0220912639403992271114329781767082749865949153900146484375	0.00000000002424331092499872303084860707795243628392967139006941579282283782958984375	0.0000000010000000000000000622815914577798564188970686927859787829220294952392578125	2026-11-21 15:42:50.88454+00	2026-11-21 15:42:50.953147+00
+4	9	upgrade_ana	5	1e-07	0.86845574566483552114704025370883755385875701904296875	0.005000000000000000104083408558608425664715468883514404296875	0.000000024999999999999998868702795647156467140348468092270195484161376953125	0	0	0	2026-11-21 15:42:51.028998+00	\N
+\.
+
+
+--
+-- Data for Name: relation; Type: TABLE DATA; Schema: dpngram; Owner: postgres
+--
+
+COPY dpngram.relation (id, dataset, schema, name, user_col, columns) FROM stdin;
+1	1	s	talk	who	{said}
+2	2	s	odder "name	the user	\N
+3	3	s	odder "name	the user	\N
+4	4	s	odder "name	the user	\N
+5	5	s	forgot	who	\N
+6	6	s	forgot	who	\N
+7	7	s	forgot	who	\N
+9	9	s	failing	who	\N
+8	8	s	pure	who	\N
+10	10	s	dropped	who	\N
+\.
+
+
+--
+-- Data for Name: release; Type: TABLE DATA; Schema: dpngram; Owner: postgres
+--
+
+COPY dpngram.release (id, at, dataset, relation, session_role, caller_role, grantee, mechanism, parameters, epsilon, delta, mu2, eps_pure, delta_add, seeded, timeline, lsn) FROM stdin;
+1	2026-11-21 15:42:50.879207+00	1	s.talk	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.00001, "epsilon": 40, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25}	\N	\N	0	0	0	f	1	0/2D0DB88
+2	2026-11-21 15:42:50.882451+00	1	s.talk	postgres	upgrade_owner	\N	dp_grant	{"role": "upgrade_ana", "delta": 0.000002, "epsilon": 8}	\N	\N	0	0	0	f	1	0/2D0E508
+3	2026-11-21 15:42:50.883585+00	1	s.talk	postgres	upgrade_owner	\N	dp_grant	{"role": "upgrade_group"}	\N	\N	0	0	0	f	1	0/2D0E9C8
+4	2026-11-21 15:42:50.884665+00	1	s.talk	postgres	upgrade_owner	\N	dp_grant	{"role": "upgrade_leaver", "delta": 0.00001, "epsilon": 1}	\N	\N	0	0	0	f	1	0/2D0EEE0
+5	2026-11-21 15:42:50.891917+00	1	s.talk	postgres	upgrade_owner	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "said", "tokenizer": "word", "max_length": 5, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100, 100, 100, 100, 100]}	2	1e-07	0.165421746774967182158633249855483882129192352294921875	0.0000000001820437903839053040407901027424790278697042111843984457664191722869873046875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D0F230
+6	2026-11-21 15:42:50.899174+00	1	s.talk	postgres	upgrade_owner	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "said", "tokenizer": "word", "max_length": 3, "noise_ratio": 1.3, "threshold_share": 0.1, "max_contributions": [10, 20, 1048576]}	1	1e-07	0.04529604882802194809610085712847649119794368743896484375	0.000000152627832814326022000642364695455199807838653214275836944580078125	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D0F740
+7	2026-11-21 15:42:50.906986+00	1	s.talk	postgres	upgrade_ana	1	dp_ngrams	{"method": "dpsu-even", "text_col": "said", "tokenizer": "word", "max_length": 4, "threshold_share": 0.1, "max_contributions": [100, 100, 100, 100]}	1.5	2e-07	0.102280510924445788845105198561213910579681396484375	0.000000000112350525294533519976394441908435807564448083439856418408453464508056640625	0.00000002000000000000000041845121660256945350653268178575672209262847900390625	f	1	0/2D0FD08
+8	2026-11-21 15:42:50.91447+00	1	s.talk	postgres	upgrade_ana	1	dp_ngrams	{"method": "dpsu-all", "text_col": "said", "tokenizer": "word", "max_length": 2, "threshold_share": 0.1, "max_contributions": [100, 100]}	0.3	1e-07	0.004652275795303604209729453344834837480448186397552490234375	0.0000000000251706087572570522161418505372769351298434248320745609817095100879669189453125	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D102F0
+9	2026-11-21 15:42:50.922444+00	1	s.talk	postgres	upgrade_ana	1	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "said", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [3]}	0.5	1e-07	0.01224529484647148523668302999567458755336701869964599609375	0.000000000000505572953594641005485403138614188198727596168513542806977056898176670074462890625	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D108A8
+10	2026-11-21 15:42:50.93614+00	1	s.talk	postgres	upgrade_member	2	dp_ngrams	{"length": 2, "method": "dpsu-single", "text_col": "said", "tokenizer": "word", "threshold_share": 0.1, "max_contributions": [100, 100, 100, 100, 100]}	1	1e-08	0.038162952380955468545398190371997770853340625762939453125	0.000000000042045134551819697580224262000041820890039456770637116278521716594696044921875	0.0000000010000000000000000622815914577798564188970686927859787829220294952392578125	f	1	0/2D10EC0
+11	2026-11-21 15:42:50.944117+00	1	s.talk	postgres	upgrade_member	2	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "said", "tokenizer": "word", "max_length": 1, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100]}	0.25	1e-08	0.002711602260847070962335170207779810880310833454132080078125	0.0000000000115028585846292310244864445030978290264445096369172460981644690036773681640625	0.0000000010000000000000000622815914577798564188970686927859787829220294952392578125	f	1	0/2D114A0
+12	2026-11-21 15:42:50.951686+00	1	s.talk	postgres	upgrade_leaver	3	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "said", "tokenizer": "word", "max_length": 1, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100]}	0.75	1e-08	0.0220912639403992271114329781767082749865949153900146484375	0.00000000002424331092499872303084860707795243628392967139006941579282283782958984375	0.0000000010000000000000000622815914577798564188970686927859787829220294952392578125	f	1	0/2D11A90
+13	2026-11-21 15:42:50.953287+00	1	s.talk	postgres	upgrade_owner	\N	dp_revoke	{"role": "upgrade_leaver"}	\N	\N	0	0	0	f	1	0/2D11F50
+14	2026-11-21 15:42:50.959795+00	1	s.talk	postgres	postgres	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "said", "tokenizer": "word", "max_length": 2, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100, 100]}	1	1e-07	0.045296058132158527331778685720564681105315685272216796875	0.0000000000497163915603096334696759390410513747282639229752021492458879947662353515625	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	t	1	0/2D122C8
+15	2026-11-21 15:42:50.962652+00	2	s."odd ""name"	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000001, "epsilon": 1, "user_col": "the user", "accounting": "gdp", "pure_share": 0.01, "delta_share": 0.5}	\N	\N	0	0	0	f	1	0/2D12B00
+16	2026-11-21 15:42:50.969717+00	2	s."odd ""name"	postgres	upgrade_owner	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "what", "tokenizer": "word", "max_length": 5, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100, 100, 100, 100, 100]}	1	1e-06	0.051459711923321181659130019170333980582654476165771484375	0.00000000007875322442440390860043197009709753549089317203879545559175312519073486328125	0.0000004999999999995000161769390621679942654509432031773030757904052734375	f	1	0/2D12EA8
+17	2026-11-21 15:42:50.971004+00	2	s."odder ""name"	postgres	upgrade_owner	\N	dp_unprotect	{}	\N	\N	0	0	0	f	1	0/2D13920
+18	2026-11-21 15:42:50.973097+00	3	s."odder ""name"	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000008, "epsilon": 4, "user_col": "the user", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25, "carried_from": 2}	\N	\N	0.051459711923321181659130019170333980582654476165771484375	0.00000000007875322442440390860043197009709753549089317203879545559175312519073486328125	0.0000004999999999995000161769390621679942654509432031773030757904052734375	f	1	0/2D140A8
+19	2026-11-21 15:42:50.980033+00	3	s."odder ""name"	postgres	upgrade_owner	\N	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "what", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [100]}	0.5	1e-07	0.01224529484647148523668302999567458755336701869964599609375	0.000000000016852431786488037151251155878895339294831767773530373233370482921600341796875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D144D8
+20	2026-11-21 15:42:50.98115+00	3	s."odder ""name"	postgres	upgrade_owner	\N	dp_unprotect	{}	\N	\N	0	0	0	f	1	0/2D148E8
+21	2026-11-21 15:42:50.983557+00	4	s."odder ""name"	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000009, "epsilon": 9, "user_col": "the user", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25, "carried_from": 3}	\N	\N	0.06370500676979266689581304916600856813602149486541748046875	0.000000000095605656210891945751683125975992874785724939812325828825123608112335205078125	0.000000509999999999500016386164670469278992204209544070181436836719512939453125	f	1	0/2D150C0
+23	2026-11-21 15:42:50.995218+00	5	s.forgot	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000001, "epsilon": 2, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25}	\N	\N	0	0	0	f	1	0/2D18E68
+25	2026-11-21 15:42:51.002947+00	5	s.forgot	postgres	upgrade_owner	\N	dp_unprotect	{}	\N	\N	0	0	0	f	1	0/2D19600
+22	2026-11-21 15:42:50.990976+00	4	s."odder ""name"	postgres	upgrade_owner	\N	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "what", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [100]}	0.25	1e-07	0.003292371757312419038032924589742833632044494152069091796875	0.0000000000118263361352904887687063120713768676374455512956274105818010866641998291015625	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D154F0
+24	2026-11-21 15:42:51.001953+00	5	s.forgot	postgres	upgrade_owner	\N	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "what", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [100]}	1	1e-07	0.045296061426413868067353263313634670339524745941162109375	0.000000000049977086315170602030038511651220504983239578677967074327170848846435546875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D19200
+26	2026-11-21 15:42:51.005068+00	6	s.forgot	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000001, "epsilon": 3, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25, "carried_from": 5}	\N	\N	0.045296061426413868067353263313634670339524745941162109375	0.000000000049977086315170602030038511651220504983239578677967074327170848846435546875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D19D70
+27	2026-11-21 15:42:51.011754+00	6	s.forgot	postgres	upgrade_owner	\N	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "what", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [100]}	0.5	1e-07	0.01224529484647148523668302999567458755336701869964599609375	0.000000000016852431786488037151251155878895339294831767773530373233370482921600341796875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D1A1B0
+28	2026-11-21 15:42:51.012731+00	6	s.forgot	postgres	upgrade_owner	\N	dp_unprotect	{}	\N	\N	0	0	0	f	1	0/2D1A5C0
+29	2026-11-21 15:42:51.014676+00	7	s.forgot	postgres	postgres	\N	dp_protect	{"delta": 0.000001, "epsilon": 4, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25}	\N	\N	0	0	0	f	1	0/2D1ACC0
+30	2026-11-21 15:42:51.021983+00	7	s.forgot	postgres	postgres	\N	dp_set_union	{"length": 1, "method": "weighted_gaussian", "item_col": "what", "tokenizer": "item", "threshold_share": 0.1, "max_contributions": [100]}	0.125	1e-07	0.000884262013123649436539819301827947128913365304470062255859375	0.0000000000104882844068776020199028976335355717829089794435049043386243283748626708984375	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D1B060
+31	2026-11-21 15:42:51.024361+00	8	s.pure	postgres	upgrade_owner	\N	dp_protect	{"delta": 0, "epsilon": 5, "user_col": "who", "accounting": "gdp", "pure_share": 1, "delta_share": 0}	\N	\N	0	0	0	f	1	0/2D1B7D8
+32	2026-11-21 15:42:51.027011+00	9	s.failing	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000001, "epsilon": 5, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25}	\N	\N	0	0	0	f	1	0/2D1BF00
+33	2026-11-21 15:42:51.029113+00	9	s.failing	postgres	upgrade_owner	\N	dp_grant	{"role": "upgrade_ana", "delta": 0.0000001, "epsilon": 5}	\N	\N	0	0	0	f	1	0/2D1C4B8
+34	2026-11-21 15:42:51.035453+00	9	s.failing	postgres	upgrade_owner	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "what", "tokenizer": "word", "max_length": 5, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100, 100, 100, 100, 100]}	1	1e-07	0.0452960734257061847785053032566793262958526611328125	0.00000000007528323920438875513303840318534375895820343060904633603058755397796630859375	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D1C808
+35	2026-11-21 15:42:51.542166+00	8	s.pure	postgres	upgrade_owner	\N	dp_resume	{"reason": "The privacy unit's column was dropped or changed its type."}	\N	\N	0	0	0	f	1	0/2D21228
+36	2026-11-21 15:42:51.544269+00	10	s.dropped	postgres	upgrade_owner	\N	dp_protect	{"delta": 0.000001, "epsilon": 5, "user_col": "who", "accounting": "gdp", "pure_share": 0.001, "delta_share": 0.25}	\N	\N	0	0	0	f	1	0/2D21928
+37	2026-11-21 15:42:51.552704+00	10	s.dropped	postgres	upgrade_owner	\N	dp_ngrams	{"method": "dpne", "pruning": "both", "spurious": 0.01, "text_col": "what", "tokenizer": "word", "max_length": 1, "noise_ratio": 1, "threshold_share": 0.1, "max_contributions": [100]}	1	1e-07	0.045296061426413868067353263313634670339524745941162109375	0.000000000049977086315170602030038511651220504983239578677967074327170848846435546875	0.000000010000000000000000209225608301284726753266340892878361046314239501953125	f	1	0/2D21CC0
+\.
+
+
+--
+-- Data for Name: release_end; Type: TABLE DATA; Schema: dpngram; Owner: postgres
+--
+
+COPY dpngram.release_end (release, status, at, used) FROM stdin;
+1	done	2026-11-21 15:42:50.879553+00	\N
+2	done	2026-11-21 15:42:50.882507+00	\N
+3	done	2026-11-21 15:42:50.883637+00	\N
+4	done	2026-11-21 15:42:50.88477+00	\N
+5	done	2026-11-21 15:42:50.892459+00	{"steps": 1, "planned": 5, "threshold_share": 0.1}
+6	done	2026-11-21 15:42:50.899712+00	{"steps": 1, "planned": 3, "threshold_share": 0.1}
+7	done	2026-11-21 15:42:50.907569+00	{"steps": 4, "planned": 4, "threshold_share": 0.1}
+8	done	2026-11-21 15:42:50.915003+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+9	done	2026-11-21 15:42:50.922886+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+10	done	2026-11-21 15:42:50.936677+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+12	done	2026-11-21 15:42:50.952188+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+13	done	2026-11-21 15:42:50.95337+00	\N
+14	done	2026-11-21 15:42:50.960228+00	{"steps": 1, "planned": 2, "threshold_share": 0.1}
+15	done	2026-11-21 15:42:50.962716+00	\N
+16	done	2026-11-21 15:42:50.970174+00	{"steps": 1, "planned": 5, "threshold_share": 0.5}
+17	done	2026-11-21 15:42:50.971048+00	\N
+18	done	2026-11-21 15:42:50.97314+00	\N
+19	done	2026-11-21 15:42:50.980495+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+20	done	2026-11-21 15:42:50.981196+00	\N
+21	done	2026-11-21 15:42:50.983607+00	\N
+22	done	2026-11-21 15:42:50.991863+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+23	done	2026-11-21 15:42:50.995316+00	\N
+24	done	2026-11-21 15:42:51.002355+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+25	done	2026-11-21 15:42:51.00299+00	\N
+26	done	2026-11-21 15:42:51.005164+00	\N
+27	done	2026-11-21 15:42:51.012147+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+28	done	2026-11-21 15:42:51.012772+00	\N
+29	done	2026-11-21 15:42:51.014772+00	\N
+30	done	2026-11-21 15:42:51.022377+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+31	done	2026-11-21 15:42:51.024403+00	\N
+32	done	2026-11-21 15:42:51.027063+00	\N
+33	done	2026-11-21 15:42:51.029149+00	\N
+34	failed	2026-11-21 15:42:51.040275+00	\N
+35	done	2026-11-21 15:42:51.54222+00	\N
+36	done	2026-11-21 15:42:51.544311+00	\N
+37	done	2026-11-21 15:42:51.553256+00	{"steps": 1, "planned": 1, "threshold_share": 0.1}
+\.
+
+
+--
+-- Data for Name: broken; Type: TABLE DATA; Schema: s; Owner: upgrade_owner
+--
+
+COPY s.broken (who, what) FROM stdin;
+1	x
+\.
+
+
+--
+-- Data for Name: forgot; Type: TABLE DATA; Schema: s; Owner: upgrade_owner
+--
+
+COPY s.forgot (who, what) FROM stdin;
+1	no
+2	no
+3	no
+4	no
+5	no
+6	no
+7	no
+8	no
+9	no
+10	no
+11	no
+12	no
+13	no
+14	no
+15	no
+16	no
+17	no
+18	no
+19	no
+20	no
+\.
+
+
+--
+-- Data for Name: odder "name; Type: TABLE DATA; Schema: s; Owner: upgrade_owner
+--
+
+COPY s."odder ""name" ("the user", what) FROM stdin;
+u1	yes
+u2	yes
+u3	yes
+u4	yes
+u5	yes
+u6	yes
+u7	yes
+u8	yes
+u9	yes
+u10	yes
+u11	yes
+u12	yes
+u13	yes
+u14	yes
+u15	yes
+u16	yes
+u17	yes
+u18	yes
+u19	yes
+u20	yes
+\.
+
+
+--
+-- Data for Name: pure; Type: TABLE DATA; Schema: s; Owner: upgrade_owner
+--
+
+COPY s.pure (who, what) FROM stdin;
+\.
+
+
+--
+-- Data for Name: talk; Type: TABLE DATA; Schema: s; Owner: upgrade_owner
+--
+
+COPY s.talk (who, said, hidden) FROM stdin;
+1	good night	x
+2	Grüß Gott, good morning	x
+3	good morning to you	x
+4	good night	x
+5	Grüß Gott, good morning	x
+6	good morning to you	x
+7	good night	x
+8	Grüß Gott, good morning	x
+9	good morning to you	x
+10	good night	x
+11	Grüß Gott, good morning	x
+12	good morning to you	x
+13	good night	x
+14	Grüß Gott, good morning	x
+15	good morning to you	x
+16	good night	x
+17	Grüß Gott, good morning	x
+18	good morning to you	x
+19	good night	x
+20	Grüß Gott, good morning	x
+21	good morning to you	x
+22	good night	x
+23	Grüß Gott, good morning	x
+24	good morning to you	x
+25	good night	x
+26	Grüß Gott, good morning	x
+27	good morning to you	x
+28	good night	x
+29	Grüß Gott, good morning	x
+0	good morning to you	x
+1	good night	x
+2	Grüß Gott, good morning	x
+3	good morning to you	x
+4	good night	x
+5	Grüß Gott, good morning	x
+6	good morning to you	x
+7	good night	x
+8	Grüß Gott, good morning	x
+9	good morning to you	x
+10	good night	x
+11	Grüß Gott, good morning	x
+12	good morning to you	x
+13	good night	x
+14	Grüß Gott, good morning	x
+15	good morning to you	x
+16	good night	x
+17	Grüß Gott, good morning	x
+18	good morning to you	x
+19	good night	x
+20	Grüß Gott, good morning	x
+21	good morning to you	x
+22	good night	x
+23	Grüß Gott, good morning	x
+24	good morning to you	x
+25	good night	x
+26	Grüß Gott, good morning	x
+27	good morning to you	x
+28	good night	x
+29	Grüß Gott, good morning	x
+0	good morning to you	x
+1	good night	x
+2	Grüß Gott, good morning	x
+3	good morning to you	x
+4	good night	x
+5	Grüß Gott, good morning	x
+6	good morning to you	x
+7	good night	x
+8	Grüß Gott, good morning	x
+9	good morning to you	x
+10	good night	x
+11	Grüß Gott, good morning	x
+12	good morning to you	x
+13	good night	x
+14	Grüß Gott, good morning	x
+15	good morning to you	x
+16	good night	x
+17	Grüß Gott, good morning	x
+18	good morning to you	x
+19	good night	x
+20	Grüß Gott, good morning	x
+21	good morning to you	x
+22	good night	x
+23	Grüß Gott, good morning	x
+24	good morning to you	x
+25	good night	x
+26	Grüß Gott, good morning	x
+27	good morning to you	x
+28	good night	x
+29	Grüß Gott, good morning	x
+0	good morning to you	x
+\.
+
+
+--
+-- Name: dataset_id_seq; Type: SEQUENCE SET; Schema: dpngram; Owner: postgres
+--
+
+SELECT pg_catalog.setval('dpngram.dataset_id_seq', 10, true);
+
+
+--
+-- Name: grantee_id_seq; Type: SEQUENCE SET; Schema: dpngram; Owner: postgres
+--
+
+SELECT pg_catalog.setval('dpngram.grantee_id_seq', 4, true);
+
+
+--
+-- Name: relation_id_seq; Type: SEQUENCE SET; Schema: dpngram; Owner: postgres
+--
+
+SELECT pg_catalog.setval('dpngram.relation_id_seq', 10, true);
+
+
+--
+-- Name: release_id_seq; Type: SEQUENCE SET; Schema: dpngram; Owner: postgres
+--
+
+SELECT pg_catalog.setval('dpngram.release_id_seq', 37, true);
+
+
+--
+-- Name: SCHEMA s; Type: ACL; Schema: -; Owner: upgrade_owner
+--
+
+GRANT USAGE ON SCHEMA s TO PUBLIC;
+
+
+--
+-- PostgreSQL database dump complete
+--
+
+
