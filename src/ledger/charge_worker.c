@@ -89,15 +89,16 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 	const char *lane = lane_names[shortage->lane];
 	const char *asked = lane_text(shortage->asked);
 	const char *remaining = lane_text(shortage->remaining);
+	bool renews = dataset->renewal.every != NULL;
 
 	if (shortage->role != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("privacy budget of role \"%s\" in dataset \"%s\" is exhausted",
 						shortage->role, dataset->name),
-				 errdetail("The call needs %s of lane %s, of which %s remains in the grant.",
-						   asked, lane, remaining)));
-	if (shortage->overdrawn)
+				 errdetail("The call needs %s of lane %s, of which %s remains in the grant%s.",
+						   asked, lane, remaining, renews ? " for its period" : "")));
+	if (shortage->overdrawn && !renews)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 				 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
@@ -106,8 +107,8 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
-			 errdetail("The call needs %s of lane %s, of which %s remains.",
-					   asked, lane, remaining)));
+			 errdetail("The call needs %s of lane %s, of which %s remains%s.",
+					   asked, lane, remaining, renews ? " for its period" : "")));
 }
 
 static LaneAmounts

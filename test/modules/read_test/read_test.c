@@ -127,6 +127,23 @@ read_test_tokens(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(makeArrayResult(array, CurrentMemoryContext));
 }
 
+/* The column of time and the bounds, as text of its type or its domain's base type. */
+static void
+time_arguments(FunctionCallInfo fcinfo, ReadSpec *spec)
+{
+	Oid type;
+	Oid input;
+	Oid parameter;
+
+	spec->time_attnum = get_attnum(spec->relid, NameStr(*PG_GETARG_NAME(5)));
+	type = getBaseType(get_atttype(spec->relid, spec->time_attnum));
+	getTypeInputInfo(type, &input, &parameter);
+	spec->time_from = OidInputFunctionCall(input, text_to_cstring(PG_GETARG_TEXT_PP(6)),
+										   parameter, -1);
+	spec->time_to = OidInputFunctionCall(input, text_to_cstring(PG_GETARG_TEXT_PP(7)),
+										 parameter, -1);
+}
+
 static void
 read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
 {
@@ -140,6 +157,8 @@ read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
 	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)),
 									  get_atttype(spec.relid, spec.text_attnum));
 	spec.max_tokens = PG_GETARG_INT32(4);
+	if (PG_NARGS() > 5)
+		time_arguments(fcinfo, &spec);
 	relation_close(relation, NoLock);
 
 	corpus->vocabulary = vocabulary_create();

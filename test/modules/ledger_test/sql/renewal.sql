@@ -22,7 +22,7 @@ END $$;
 -- the most that fits a period, in pure epsilon by halves, and is charged by that
 CREATE FUNCTION left_in(relation text, period text) RETURNS numeric LANGUAGE plpgsql AS $$
 BEGIN
-	FOR halves IN REVERSE 40..1 LOOP
+	FOR halves IN REVERSE 24..1 LOOP
 		BEGIN
 			PERFORM ledger_charge_in(relation::regclass, ARRAY[0, halves * 0.5, 0], period);
 			RETURN halves * 0.5;
@@ -93,9 +93,11 @@ SET ROLE regress_re_ana;
 SELECT ledger_charge_in('t', '{0,3,0}', '2020-03-01');
 SELECT try($$SELECT ledger_charge_in('t', '{0,0.5,0}', '2020-03-01')$$);
 SELECT ledger_charge_in('t', '{0,3,0}', '2020-03-02');
+BEGIN; -- that now() may not pass midnight
 SELECT ledger_charge('t', '{0,1,0}');
 SELECT try($$SELECT ledger_charge('t', '{0,2.5,0}')$$);
-SELECT dataset, grantee, eps_pure_cap, eps_pure_spent, eps_pure_remaining FROM dpngram.budget ORDER BY grantee NULLS FIRST;
+SELECT dataset, grantee, eps_pure_cap, eps_pure_spent, eps_pure_remaining FROM dpngram.budget WHERE grantee IS NOT NULL;
+COMMIT;
 SET ROLE regress_re_bob;
 SELECT ledger_charge_in('t', '{0,4,0}', '2020-03-01');
 SELECT try($$SELECT ledger_charge_in('t', '{0,0.5,0}', '2020-03-01')$$);

@@ -22,6 +22,13 @@ CREATE FUNCTION read_test_measure(relation regclass, user_col name, text_col nam
 AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_measure FROM PUBLIC;
 
+-- The same of the rows whose time lies within bounds.
+CREATE FUNCTION read_test_between(relation regclass, user_col name, text_col name,
+	tokenizer text, max_tokens int, time_col name, time_from text, time_to text,
+	OUT users bigint, OUT tokens bigint, OUT distinct_tokens bigint)
+AS :'module', 'read_test_measure' LANGUAGE C STRICT VOLATILE;
+REVOKE ALL ON FUNCTION read_test_between FROM PUBLIC;
+
 -- Interns the decimal numbers below n in several rounds and raises an error
 -- unless ids, strings and hashes are what they must be.
 CREATE FUNCTION read_test_vocabulary(n int, rounds int) RETURNS void
