@@ -181,6 +181,10 @@ SELECT count(found('planned', epsilon => 0.25)) FROM generate_series(1, 3);
 SELECT calls_left FROM dpngram.outlook;
 SELECT left(try($$found('planned', epsilon => 0.01)$$), 5), left(try($$found('planned', '{"period": "2026-03-07"}', 3)$$), 5), try($$found('planned', '{"period": "2026-03-05"}', 2)$$);
 COMMIT;
+-- what the views call may be called with anything
+SELECT renews, renewal, zone, try(format('dpngram.present_period(%L, %L, %L)', renews, renewal, zone)) FROM (VALUES
+	('1 day', 'calendar', 'UTC'), ('1 day', 'rolling', 'Mars'), ('0', 'calendar', 'UTC'), ('-1 day', 'calendar', 'UTC'), ('1 day -1 hour', 'rolling', 'UTC'),
+	('1 mon 1 day', 'calendar', 'UTC'), ('1 mon', 'rolling', 'UTC'), ('178000000 years', 'calendar', 'UTC'), ('1 day', 'Rolling', 'UTC'), (NULL, 'rolling', 'UTC')) v(renews, renewal, zone);
 -- the two views between are nobody's
 SELECT has_table_privilege('dpngram.counted', 'SELECT'), has_table_privilege('dpngram.spent_now', 'SELECT');
 SET ROLE regress_renew_owner;

@@ -426,16 +426,20 @@ PG_FUNCTION_INFO_V1(dpngram_present_period);
 Datum
 dpngram_present_period(PG_FUNCTION_ARGS)
 {
-	char *window = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	Renewal renewal = {
 		.every = PG_GETARG_INTERVAL_P(0),
-		.rolling = strcmp(window, "rolling") == 0,
+		.rolling = window_is_rolling(text_to_cstring(PG_GETARG_TEXT_PP(1))),
 		.zone = text_to_cstring(PG_GETARG_TEXT_PP(2))};
-	LedgerPeriod present = period_foreseen("", &renewal, NULL);
-	Datum values[2] = {TimestampTzGetDatum(present.from), TimestampTzGetDatum(present.to)};
+	LedgerPeriod present;
+	Datum values[2];
 	bool nulls[2] = {false};
 	TupleDesc descriptor;
 
+	/* anybody may call it, with anything */
+	check_length(renewal.every, renewal.rolling);
+	present = period_foreseen("", &renewal, NULL);
+	values[0] = TimestampTzGetDatum(present.from);
+	values[1] = TimestampTzGetDatum(present.to);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
