@@ -129,9 +129,26 @@ SELECT args, try(format('SELECT FROM dp_price(%s)', args)) FROM unnest(ARRAY['NU
 RESET ROLE;
 -- another function of that name is not ours, and its defaults are never evaluated
 CREATE FUNCTION evil() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'called'; END $$;
-CREATE FUNCTION dp_ngrams(epsilon float8, delta float8, options int DEFAULT evil()) RETURNS int LANGUAGE sql AS 'SELECT 1';
+DO $$
+DECLARE
+	n int;
+BEGIN
+	FOREACH n IN ARRAY '{1,30}'::int[] LOOP
+		EXECUTE format('CREATE FUNCTION dp_ngrams(epsilon float8, delta float8, %s) RETURNS int LANGUAGE sql AS ''SELECT 1''',
+			(SELECT string_agg(format('a%s int DEFAULT evil()', i), ', ') FROM generate_series(1, n) i));
+	END LOOP;
+END $$;
 SELECT told('dp_ngrams', 1, 1e-7, '{}') = told('dp_ngrams', 1, 1e-7, '{"max_length": 5}') AS ours;
-DROP FUNCTION dp_ngrams(float8, float8, int), evil();
+SELECT count(*) AS others FROM pg_proc WHERE proname = 'dp_ngrams' AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql');
+DO $$
+DECLARE
+	f regprocedure;
+BEGIN
+	FOR f IN SELECT oid FROM pg_proc WHERE proname = 'dp_ngrams' AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql') LOOP
+		EXECUTE format('DROP FUNCTION %s', f);
+	END LOOP;
+END $$;
+DROP FUNCTION evil();
 
 -- a call for all of a fresh dataset has another price than elsewhere, and is told so
 SELECT dp_unprotect(d) FROM unnest('{gdp,zcdp,basic}'::name[]) d;

@@ -53,6 +53,11 @@ is(sqlstate($standby, $_), '25006', "$_: refused")
 unlike(slurp_file($standby->logfile), qr/a row was read/, 'and reads no row');
 is($standby->safe_psql('postgres', q{SELECT spent_epsilon, status FROM dpngram.budget WHERE dataset = 't'}), '1|active',
 	'but the budget can be seen');
+is($standby->safe_psql('postgres', $_->[0]), $_->[1], "and $_->[2]")
+  for [ q{SELECT remaining FROM dp_remaining('t') WHERE lane = 'eps_pure'}, '9', 'what is left' ],
+  [ q{SELECT calls_left FROM dpngram.outlook WHERE dataset = 't'}, '9', 'how many more calls fit' ],
+  [ q{SELECT count(*) FROM dp_price('dp_ngrams', 1, 1e-7, '{"dataset": "v"}')}, '3', 'what a call costs' ],
+  [ q{SELECT jsonb_array_length(dp_export_events('t')->'events')}, '1', 'the history' ];
 is(sqlstate($primary, $read), '00000', 'the primary answers');
 like(slurp_file($primary->logfile), qr/a row was read/, 'and reads rows');
 
