@@ -257,6 +257,20 @@ SELECT accounting, u.* FROM unnest('{gdp,zcdp,basic}'::text[]) accounting,
 	until_exhausted('regress_plan_owner', ('plan.' || accounting)::regclass, 'dp_set_union', 0.9, 1e-8, '{}') u;
 RESET client_min_messages;
 
+-- where the budget renews, all of this is about the period that a call reads
+CREATE TABLE plan.days (who int, what text, at date);
+ALTER TABLE plan.days OWNER TO regress_plan_owner;
+SELECT dp_protect('plan.days', 'who', 4, 1e-6, dataset => 'days', options => '{"renews": "10 years", "time_col": "at"}');
+SELECT call('plan.days', 'dp_ngrams', 2, 1e-7, '{"options": {"period": "1985-03-01"}}');
+SELECT lane, spent, remaining = cap AS untouched FROM dp_remaining('days');
+SELECT calls_left = (SELECT min(div(r.remaining, p.amount)) FROM dp_remaining('days') r JOIN dp_price('dp_ngrams', 2, 1e-7) p USING (lane)) AS of_the_present
+FROM dpngram.outlook WHERE dataset = 'days';
+SELECT told('dp_ngrams', 4, 1e-6, '{"dataset": "days"}') = told('dp_ngrams', 4, 1e-6, '{"dataset": "days", "period": "1975-01-01"}') AS untouched,
+	told('dp_ngrams', 4, 1e-6, '{"dataset": "days"}') = told('dp_ngrams', 4, 1e-6, '{"dataset": "days", "period": "1989-01-01"}') AS spent;
+SELECT try($$SELECT told('dp_ngrams', 4, 1e-6, '{"dataset": "days", "period": "soon"}')$$), try($$SELECT told('dp_ngrams', 4, 1e-6, '{"dataset": "gdp", "period": "1975-01-01"}')$$);
+SELECT * FROM until_exhausted('regress_plan_owner', 'plan.days', 'dp_ngrams', 1, 1e-7, '{}');
+SELECT e->'period' FROM jsonb_array_elements(dp_export_events('days')->'events') e ORDER BY e->'release' LIMIT 1;
+
 -- the export is the owner's, and of those who may read all statistics
 SET ROLE regress_plan_ana;
 SELECT try($$SELECT dp_export_events('gdp')$$);
@@ -283,14 +297,14 @@ SELECT abs(sum(coalesce((x->>'count')::int, 1) / coalesce(x->'event'->>'noise_mu
 	abs(sum((x->>'epsilon')::float8) / max(b.eps_pure_spent - seeded.eps_pure) - 1) < 1e-9 AS eps_pure
 FROM jsonb_array_elements(dp_export_events('gdp')->'events') e, jsonb_array_elements(e->'events') x, dpngram.budget b,
 	(SELECT * FROM dpngram.releases WHERE dataset = 'gdp' AND seeded ORDER BY id DESC LIMIT 1) seeded WHERE b.dataset = 'gdp';
--- of every dataset that there ever was here, the history is what it has spent, to the last digit
+-- of every dataset that there ever was here, the history is what it has spent, to the last digit (periods carry each for itself)
 SELECT d.id, d.name FROM dpngram.dataset d CROSS JOIN LATERAL (SELECT coalesce(sum(mu2), 0) AS mu2, coalesce(sum(eps_pure), 0) AS eps_pure,
 	coalesce(sum(delta_add), 0) AS delta_add, coalesce(sum(rho), 0) AS rho, coalesce(sum(rho_delta), 0) AS rho_delta,
 	coalesce(sum(basic_epsilon), 0) AS basic_epsilon, coalesce(sum(basic_delta), 0) AS basic_delta FROM dpngram.history(d.id)) h
-WHERE (d.mu2_spent, d.eps_pure_spent, d.delta_add_spent, d.rho_spent, d.rho_delta_spent, d.basic_epsilon_spent, d.basic_delta_spent)
+WHERE d.renews IS NULL AND (d.mu2_spent, d.eps_pure_spent, d.delta_add_spent, d.rho_spent, d.rho_delta_spent, d.basic_epsilon_spent, d.basic_delta_spent)
 	<> (h.mu2, h.eps_pure, h.delta_add, h.rho, h.rho_delta, h.basic_epsilon, h.basic_delta);
 
-SELECT dp_unprotect(d) FROM unnest('{gdp,zcdp,basic}'::name[]) d;
+SELECT dp_unprotect(d) FROM unnest('{gdp,zcdp,basic,days}'::name[]) d;
 SET client_min_messages = warning;
 DROP SCHEMA plan CASCADE;
 DROP FUNCTION try, last_price, told, call, as_told, all_of_it, fresh, until_exhausted;
