@@ -55,7 +55,12 @@ worker_settings(long lock_timeout)
 	fix_setting("transaction_timeout", "0");
 #endif
 	fix_setting("session_replication_role", "origin");
+	/* a few rows by an index, whatever the statistics of the ledger's tables are */
 	fix_setting("jit", "off");
+	fix_setting("enable_seqscan", "off");
+	fix_setting("enable_hashjoin", "off");
+	fix_setting("enable_mergejoin", "off");
+	fix_setting("max_parallel_workers_per_gather", "0");
 	if (synchronous_commit < SYNCHRONOUS_COMMIT_REMOTE_FLUSH)
 		fix_setting("synchronous_commit", "on");
 	fix_setting("lock_timeout", psprintf("%ld", Max(lock_timeout, 1)));

@@ -153,7 +153,7 @@ CREATE TABLE dpngram.release (
 	digest bytea NOT NULL
 );
 CREATE UNIQUE INDEX release_number ON dpngram.release (dataset, number);
-CREATE INDEX release_period ON dpngram.release (dataset, period_to) WHERE period_to IS NOT NULL;
+CREATE INDEX release_period ON dpngram.release (dataset, period_to, period_from) WHERE period_to IS NOT NULL;
 COMMENT ON TABLE dpngram.release IS 'every charge and every act of an owner; rows are only ever added, and the amounts of a dataset''s rows add up to what it has spent';
 COMMENT ON COLUMN dpngram.release.session_role IS 'session_user of the caller';
 COMMENT ON COLUMN dpngram.release.caller_role IS 'current_user of the caller';

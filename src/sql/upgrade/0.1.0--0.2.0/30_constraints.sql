@@ -12,5 +12,5 @@ ALTER TABLE dpngram.release
 	ENABLE ALWAYS TRIGGER append_only;
 DROP INDEX dpngram.release_dataset;
 CREATE UNIQUE INDEX release_number ON dpngram.release (dataset, number);
-CREATE INDEX release_period ON dpngram.release (dataset, period_to) WHERE period_to IS NOT NULL;
+CREATE INDEX release_period ON dpngram.release (dataset, period_to, period_from) WHERE period_to IS NOT NULL;
 
