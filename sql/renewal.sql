@@ -134,6 +134,22 @@ SELECT period_from = date_trunc('day', now(), 'UTC') - interval '24 hours' AS ye
   FROM dpngram.budget WHERE dataset = 'days';
 COMMIT;
 
+-- a materialized view of yesterday: each refresh debits it, one too many keeps the rows that were there
+CREATE TABLE daily (who int, item text, at timestamptz);
+SELECT dp_protect('daily', 'who', 100, 1e-5, accounting => 'basic', options => '{"renews": "1 day", "time_col": "at"}');
+INSERT INTO daily SELECT who, 'some words', now() - n * interval '1 day' FROM generate_series(1, 40) who, generate_series(0, 3) n;
+CREATE MATERIALIZED VIEW yesterday AS SELECT n, ngram FROM dp_ngrams('daily', 'who', 'item', 50, 1e-6, max_length => 2, spurious => 1e-9) WITH NO DATA;
+BEGIN;
+REFRESH MATERIALIZED VIEW yesterday;
+REFRESH MATERIALIZED VIEW yesterday;
+TABLE yesterday;
+SAVEPOINT refused;
+REFRESH MATERIALIZED VIEW yesterday;
+ROLLBACK TO refused;
+SELECT count(*) FROM yesterday;
+SELECT count(*), bool_and(period_to = date_trunc('day', now(), 'UTC')) AS yesterdays FROM dpngram.releases WHERE dataset = 'daily' AND mechanism = 'dp_ngrams';
+COMMIT;
+
 -- A rolling window: after the moment that lies its length back, up to now
 CREATE TABLE rolling (who int, item text, at timestamptz);
 SELECT dp_protect('rolling', 'who', 1000, 1e-3, accounting => 'basic', options => '{"renews": "36 hours", "window": "rolling", "time_col": "at", "time_zone": "Europe/Paris"}');

@@ -28,6 +28,12 @@ $node->safe_psql('live', q{
 	SELECT ledger_charge('s.t', '{0.5,0,1e-9}');
 	SELECT ledger_charge('s.old', '{0,4,0}');
 	SELECT dp_unprotect('o');
+	CREATE TABLE s.daily (who int, posted timestamptz);
+	SELECT dp_protect('s.daily', 'who', 10, 0, options => '{"renews": "1000 years", "time_col": "posted"}');
+	SELECT ledger_charge('s.daily', '{0,9,0}');
+	SELECT dp_unprotect('s.daily');
+	SELECT dp_protect('s.daily', 'who', 10, 0, dataset => 'daily', options => '{"renews": "1000 years", "time_col": "posted"}');
+	SELECT ledger_charge('s.daily', '{0,0.5,0}');
 	SET ROLE ana;
 	SELECT ledger_charge('s.t', '{0.25,0,0}');});
 
@@ -74,6 +80,14 @@ is($node->safe_psql('restored', q{SELECT parameters FROM dpngram.releases WHERE 
 	'{"reason": "The ledger was restored from a dump."}', 'the log says so');
 is(log_balances($node, 'restored'), 't', 'the log adds up to what was spent');
 is(call_as('ana', 'live'), '00000', 'the original was never suspended');
+
+# a budget that renews: the period's spending, its own and what it carries, and the column of time
+is(sqlstate($node, q{SELECT ledger_charge('s.daily', '{0,0.5,0}')}, 'restored'), 'NG007', 'a renewing dataset is suspended, too');
+$node->safe_psql('restored', q{ALTER TABLE s.daily ADD COLUMN later timestamptz; SET ROLE owner_role; SELECT dp_resume('daily')});
+is(sqlstate($node, q{SELECT ledger_charge('s.daily', '{0,1,0}')}, 'restored'), 'NG001', 'its period has spent what it had');
+is(sqlstate($node, q{SELECT ledger_charge('s.daily', '{0,0.5,0}')}, 'restored'), '00000', 'and no more');
+is($node->safe_psql('restored', q{SELECT eps_pure_spent, period_to - period_from > interval '300000 days' FROM dpngram.budget WHERE dataset = 'daily'}),
+	'10|t', 'as the view tells');
 
 # a relation that was protected before the dump still carries its past
 ($rc, $out, $err) = $node->psql('restored', q{SET ROLE owner_role; SELECT dp_protect('s.old', 'who', 10, 0)});
