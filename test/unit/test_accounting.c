@@ -207,7 +207,9 @@ test_google(void)
 	mixed = epsilon_of(0.125 + 30 * dp_pure_to_rho(0.05), 1e-6);
 	ok(near(mixed, 2.79294505818857, 1e-8), "mu .5 and 30 pure .05: %.12g", mixed);
 	gdp = gaussian_epsilon_of(0.5, 1e-6) + 30 * 0.05;
-	ok(fabs(gdp - 3.754) < 5e-4, "which GDP, with a lane for what is pure, accounts as %.4g", gdp);
+	ok(fabs(gdp - 3.754) < 5e-4, "which sums with a Gaussian part come to as %.4g", gdp);
+	gdp = gaussian_epsilon_of(0.5, 1e-6 * exp(-1.5)) + 30 * 0.05;
+	ok(fabs(gdp - 3.910) < 5e-4, "and the lanes of gdp, where the pure one bears a factor, %.4g", gdp);
 	mixed = epsilon_of(0.125 + 30 * dp_exponential_to_rho(0.05), 1e-6);
 	ok(near(mixed, 2.51666052248233, 1e-8), "and 30 exponential .05: %.12g", mixed);
 }
