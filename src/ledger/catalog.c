@@ -27,6 +27,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_lsn.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* OID of dpngram.dataset: its owner owns the ledger, and locks are named by it. */
@@ -182,15 +183,23 @@ arg_lanes(CatalogArgs *args, const LaneAmounts *amounts)
 	}
 }
 
+/*
+ * Every statement sees what is committed now, also where the caller's transaction
+ * (REPEATABLE READ, SERIALIZABLE) keeps an older snapshot: under that a dataset that
+ * another session made since could not be seen, and what it spent would be forgotten.
+ */
 static uint64
 catalog_run(const char *sql, const CatalogArgs *args)
 {
 	CatalogArgs none = {0};
 	CatalogArgs *use = unconstify(CatalogArgs *, args ? args : &none);
+	SPIPlanPtr plan = SPI_prepare(sql, use->n, use->types);
 	int status;
 
-	status = SPI_execute_with_args(sql, use->n, use->types, use->values, use->nulls,
-								   false, 0);
+	if (plan == NULL)
+		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(SPI_result));
+	status = SPI_execute_snapshot(plan, use->values, use->nulls, GetLatestSnapshot(),
+								  InvalidSnapshot, false, true, 0);
 	if (status < 0)
 		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(status));
 	return SPI_processed;
