@@ -175,6 +175,7 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
 	const Binding *binding = &relation->binding;
 
 	access->dataset_id = dataset->id;
+	access->relation_id = relation->id;
 	access->terms = dataset_terms(dataset);
 	access->relid = binding->relid;
 	access->owner = binding->owner;

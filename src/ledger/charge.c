@@ -163,7 +163,11 @@ segment_create(const LedgerAccess *access, const LedgerRequest *request,
 	segment->caller = access->caller;
 	segment->session_role = GetSessionUserId();
 	segment->dataset = access->dataset_id;
+	segment->relation = access->relation_id;
 	segment->relid = access->relid;
+	segment->owner = access->owner;
+	segment->user_attnum = access->user_attnum;
+	segment->time_attnum = access->time_attnum;
 	segment->deadline = deadline;
 	segment->epsilon = request->epsilon;
 	segment->delta = request->delta;

@@ -33,7 +33,11 @@ typedef struct ChargeSegment
 	Oid caller;
 	Oid session_role;
 	int32 dataset;
+	int32 relation;
 	Oid relid;
+	Oid owner;
+	AttrNumber user_attnum;
+	AttrNumber time_attnum;
 	TimestampTz deadline;
 	double epsilon;
 	double delta;

@@ -190,7 +190,22 @@ debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *gran
 	return release_insert(&entry);
 }
 
-/* The relation that the caller opened, if the dataset is still bound to it. */
+/* Is the binding the one by which the caller is going to read? */
+static bool
+as_opened(const DatasetRelation *relation, const ChargeSegment *segment)
+{
+	const Binding *binding = &relation->binding;
+
+	return relation->bound && relation->id == segment->relation &&
+		   binding->relid == segment->relid && binding->owner == segment->owner &&
+		   binding->user_attnum == segment->user_attnum &&
+		   binding->time_attnum == segment->time_attnum;
+}
+
+/*
+ * The relation that the caller opened, if it is in the dataset as it was then: taken
+ * out and in again it may have another privacy unit, or other columns to be named.
+ */
 static const DatasetRelation *
 relation_recheck(const Dataset *dataset, const ChargeSegment *segment)
 {
@@ -198,15 +213,13 @@ relation_recheck(const Dataset *dataset, const ChargeSegment *segment)
 
 	foreach (cell, dataset->relations)
 	{
-		const DatasetRelation *relation = lfirst(cell);
-
-		if (relation->bound && relation->binding.relid == segment->relid)
-			return relation;
+		if (as_opened(lfirst(cell), segment))
+			return lfirst(cell);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_SUSPENDED),
-			 errmsg("dataset \"%s\" was bound to another relation meanwhile",
-					dataset->name)));
+			 errmsg("dataset \"%s\" was bound anew meanwhile", dataset->name),
+			 errhint("Try again.")));
 	return NULL; /* not reached */
 }
 

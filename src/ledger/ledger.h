@@ -88,6 +88,7 @@ typedef struct LedgerTerms
 typedef struct LedgerAccess
 {
 	int32 dataset_id;
+	int32 relation_id; /* in the ledger, where its columns stand */
 	LedgerTerms terms;
 	Oid relid;	/* locked in AccessShareLock until the end */
 	Oid owner;	/* the relation is read as this role */

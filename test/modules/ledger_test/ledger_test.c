@@ -215,7 +215,11 @@ segment_make(const LedgerAccess *access)
 	segment->caller = access->caller;
 	segment->session_role = GetSessionUserId();
 	segment->dataset = access->dataset_id;
+	segment->relation = access->relation_id;
 	segment->relid = access->relid;
+	segment->owner = access->owner;
+	segment->user_attnum = access->user_attnum;
+	segment->time_attnum = access->time_attnum;
 	segment->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), 10000);
 	segment->epsilon = 1;
 	segment->ncandidates = 1;
