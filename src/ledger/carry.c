@@ -5,7 +5,7 @@
  *
  * Ending a dataset, or taking a relation out of it, frees no budget: what its
  * people lost by the releases is not forgotten.  Rows are also in the relation's
- * kin, its partitions and ancestors, so the former datasets of those count, too;
+ * kin by partitioning and inheritance, so the former datasets of those count, too;
  * and a former dataset may itself have carried others.  All of these are gathered,
  * each once, and what they spent by calls of their own is summed.  A superuser may
  * have what ended datasets spent forgotten; a live one, from which the relation was
@@ -24,6 +24,7 @@
 #include "dpngram_errcodes.h"
 #include "ledger/carry.h"
 #include "ledger/owner.h"
+#include "ledger/relation.h"
 #include "utils/lsyscache.h"
 
 /*
@@ -32,20 +33,17 @@
  * and type.  "met" are the datasets that ever held a relation of the kin, and whether
  * by the same time.
  */
-#define MET                                                                                    \
-	"WITH RECURSIVE up (relid) AS (SELECT $1 UNION "                                           \
-	"SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i ON i.inhrelid = up.relid), "     \
-	"down (relid) AS (SELECT $1 UNION "                                                        \
-	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid), " \
-	"kin AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c "          \
-	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "                                \
-	"WHERE c.oid IN (SELECT relid FROM up UNION SELECT relid FROM down)), "                    \
-	"met AS (SELECT r.dataset AS id, r.detached, coalesce(CASE WHEN b.relation IS NULL "       \
-	"THEN r.time_col = $4 WHEN b.relid = $1 THEN b.time_attnum = $5 AND b.time_type = $6 "     \
-	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time "                 \
-	"FROM dpngram.relation r LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "       \
-	"JOIN kin k ON b.relid = k.relid OR "                                                      \
-	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) "                    \
+#define MET                                                                                \
+	"WITH RECURSIVE " KIN_CTE ", "                                                         \
+	"named AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c "    \
+	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "                            \
+	"WHERE c.oid IN (SELECT relid FROM kin)), "                                            \
+	"met AS (SELECT r.dataset AS id, r.detached, coalesce(CASE WHEN b.relation IS NULL "   \
+	"THEN r.time_col = $4 WHEN b.relid = $1 THEN b.time_attnum = $5 AND b.time_type = $6 " \
+	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time "             \
+	"FROM dpngram.relation r LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "   \
+	"JOIN named k ON b.relid = k.relid OR "                                                \
+	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) "                \
 	"LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = b.time_attnum) "
 
 static const char *const sources_select =

@@ -166,15 +166,7 @@ relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
 
 	arg_oid(&args, relid);
 	arg_int4(&args, except);
-	if (catalog_query("WITH RECURSIVE up (relid) AS ("
-					  "SELECT $1 UNION "
-					  "SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i "
-					  "ON i.inhrelid = up.relid), "
-					  "down (relid) AS ("
-					  "SELECT $1 UNION "
-					  "SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i "
-					  "ON i.inhparent = down.relid), "
-					  "kin (relid) AS (SELECT relid FROM up UNION SELECT relid FROM down) "
+	if (catalog_query("WITH RECURSIVE " KIN_CTE
 					  "SELECT d.name, c.oid = $1, c.oid::pg_catalog.regclass::text "
 					  "FROM dpngram.dataset d "
 					  "JOIN dpngram.relation r ON r.dataset = d.id AND r.detached IS NULL "
@@ -199,7 +191,7 @@ relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
 				(errcode(ERRCODE_DP_ALREADY_PROTECTED),
 				 errmsg("relation \"%s\" shares rows with a protected relation",
 						get_rel_name(relid)),
-				 errdetail("\"%s\", its ancestor or descendant, belongs to dataset \"%s\".",
+				 errdetail("\"%s\", related to it by inheritance, belongs to dataset \"%s\".",
 						   relative, dataset)));
 	}
 }

@@ -9,6 +9,22 @@
 #include "nodes/pg_list.h"
 #include "ledger/catalog.h"
 
+/* it would be taken for code */
+/* clang-format off */
+
+/*
+ * Common table expressions, after WITH RECURSIVE.  kin: the relations that hold any of
+ * the rows of relation $1 by inheritance or partitioning: itself, its descendants, and
+ * the ancestors of all of these.
+ */
+#define KIN_CTE \
+	"down (relid) AS (SELECT $1 UNION " \
+	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid), " \
+	"kin (relid) AS (SELECT relid FROM down UNION " \
+	"SELECT i.inhparent FROM kin JOIN pg_catalog.pg_inherits i ON i.inhrelid = kin.relid) "
+
+/* clang-format on */
+
 extern void relation_lock_owned(Oid relid, Oid caller);
 extern void relation_check_kind(Oid relid);
 extern AttrNumber relation_user_attnum(Oid relid, const char *user_col);
