@@ -92,7 +92,11 @@ column_to_bind(const DatasetRelation *relation, Oid relid, AttrNumber bound, con
 	return name ? name : recorded;
 }
 
-/* Grants are bound to the roles of their names; those of no role are revoked. */
+/*
+ * Grants are bound to the roles of their names; those of no role are revoked.  Where
+ * several are of one name, all but the last were given to roles that had been dropped,
+ * or renamed after nothing refreshed their names.
+ */
 static void
 bind_grantees(const Catalog *cat, int32 dataset)
 {
@@ -101,10 +105,12 @@ bind_grantees(const Catalog *cat, int32 dataset)
 
 	arg_int4(&args, dataset);
 	catalog_change("INSERT INTO dpngram.grantee_binding "
-				   "SELECT g.id, a.oid FROM dpngram.grantee g "
+				   "SELECT DISTINCT ON (a.oid) g.id, a.oid FROM dpngram.grantee g "
 				   "JOIN pg_catalog.pg_roles a ON a.rolname = g.role "
-				   "WHERE g.dataset = $1 "
-				   "ON CONFLICT (grantee) DO NOTHING",
+				   "WHERE g.dataset = $1 AND NOT EXISTS (SELECT FROM dpngram.grantee_binding b "
+				   "JOIN dpngram.grantee h ON h.id = b.grantee "
+				   "WHERE h.dataset = $1 AND (b.grantee = g.id OR b.role = a.oid)) "
+				   "ORDER BY a.oid, g.id DESC",
 				   &args);
 	rows = catalog_query("UPDATE dpngram.grantee g SET revoked = pg_catalog.clock_timestamp() "
 						 "WHERE g.dataset = $1 AND g.revoked IS NULL AND NOT EXISTS ("
@@ -114,7 +120,7 @@ bind_grantees(const Catalog *cat, int32 dataset)
 						 &args);
 	for (uint64 row = 0; row < rows; row++)
 		ereport(WARNING,
-				(errmsg("the grant of role \"%s\" is revoked: there is no such role",
+				(errmsg("the grant of role \"%s\" is revoked: that role is gone",
 						row_text(cat, row, 1))));
 }
 
