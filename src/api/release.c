@@ -79,13 +79,16 @@ charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const 
  * From here on the session's statistics say nothing of the run, which any role
  * may read: how many rows of which table it met (pg_stat_xact_all_tables), how
  * often it called which function, what it wrote to temporary files
- * (pg_stat_database), how many rows its query had (pg_stat_statements).
+ * (pg_stat_database), how many rows its query had (pg_stat_statements).  And an
+ * error does not end the session, which would write it to the server log as it is.
  */
 static int
-statistics_off(void)
+quiet_settings(void)
 {
-	static const char *const settings[][2] = {
-		{"track_counts", "off"}, {"track_functions", "none"}, {"compute_query_id", "off"}};
+	static const char *const settings[][2] = {{"track_counts", "off"},
+											  {"track_functions", "none"},
+											  {"compute_query_id", "off"},
+											  {"exit_on_error", "off"}};
 	int nestlevel = NewGUCNestLevel();
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
@@ -130,7 +133,7 @@ run(const ReadSpec *spec, const NgramPlan *plan, ReleasedGrams *released)
 		.noise = &noise,
 		.memory_limit = extract_memory_limit()};
 
-	nestlevel = statistics_off();
+	nestlevel = quiet_settings();
 	read_corpus(spec, extraction.vocabulary, extraction.corpus);
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
 	extract_ngrams(&extraction, released);

@@ -39,9 +39,9 @@
 
 #include "common/dp_gaussian.h"
 #include "common/dp_zcdp.h"
+#include "common/shortest_dec.h"
 #include "ledger/accounting.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 
 static const char *const accounting_names[] = {
@@ -258,7 +258,7 @@ accounting_short(LedgerAccounting accounting, const LaneAmounts *price,
 static void
 append_amount(StringInfo json, const char *key, double amount)
 {
-	appendStringInfo(json, ", \"%s\": %s", key, float8out_internal(amount));
+	appendStringInfo(json, ", \"%s\": %s", key, double_to_shortest_decimal(amount));
 }
 
 /* The events as a JSON array; each amount in the shortest form that names its double. */

@@ -34,6 +34,20 @@ fix_text_settings(void)
 	return nestlevel;
 }
 
+/*
+ * For a dump may be restored into a database of another encoding.  From these two
+ * nothing can be converted; their bytes are taken as they are.
+ */
+static char *
+in_utf8(char *text)
+{
+	int encoding = GetDatabaseEncoding();
+
+	if (encoding == PG_SQL_ASCII || encoding == PG_MULE_INTERNAL)
+		return text;
+	return pg_server_to_any(text, strlen(text), PG_UTF8);
+}
+
 PG_FUNCTION_INFO_V1(dpngram_row_digest);
 
 /*
@@ -54,8 +68,7 @@ dpngram_row_digest(PG_FUNCTION_ARGS)
 	fmgr_info(F_RECORD_OUT, &output);
 	text = OutputFunctionCall(&output, PG_GETARG_DATUM(1));
 	AtEOXact_GUC(false, nestlevel);
-	/* a dump may be restored into a database of another encoding */
-	text = pg_server_to_any(text, strlen(text), PG_UTF8);
+	text = in_utf8(text);
 
 	len = previous_len + strlen(text);
 	message = palloc(VARHDRSZ + len);

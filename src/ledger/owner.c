@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "common/shortest_dec.h"
 #include "dpngram_errcodes.h"
 #include "ledger/binding.h"
 #include "ledger/owner.h"
@@ -18,7 +19,6 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/json.h"
 
 void
@@ -121,7 +121,8 @@ void
 json_number(StringInfo json, const char *key, double value)
 {
 	json_key(json, key);
-	appendStringInfoString(json, float8out_internal(value));
+	/* the log says the same whatever the caller's extra_float_digits */
+	appendStringInfoString(json, double_to_shortest_decimal(value));
 }
 
 /* Former datasets, if there are any. */

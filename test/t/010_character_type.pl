@@ -23,6 +23,14 @@ for my $case ([ 'utf8', 'C.UTF-8', 'UTF8' ], [ 'c', 'C', 'UTF8' ], [ 'ascii', 'C
 	$said{$database} = () = $err =~ /NOTICE:  words are told apart by ASCII letters and digits only/g;
 	like($out, $database eq 'utf8' ? qr/^gr\xc3\xb6\xc3\x9fe$/m : qr/^gr$/m, "$database: words as its character type has them");
 }
+# The hash chain's text is UTF-8, but where nothing can be converted.
+my $name = q{$$ || convert_from('\x74e4', 'SQL_ASCII') || $$};
+is($node->safe_psql('ascii', qq{
+	SET client_encoding = SQL_ASCII;
+	SELECT \$\$CREATE TABLE "$name" AS SELECT 1 AS who, 'a'::text AS what\$\$ \\gexec
+	SELECT dp_protect(oid, 'who', 20, 1e-3, 'bytes') FROM pg_class WHERE relname = convert_from('\\x74e4', 'SQL_ASCII')::name;
+	SELECT d.releases FROM dpngram.dataset d WHERE d.name = 'bytes' AND NOT EXISTS (SELECT FROM dpngram.broken_chain(d.id));}),
+	"\n1", 'a relation whose name is no UTF-8 in a database that does not ask for any');
 is_deeply(\%said, { utf8 => 0, c => 1, ascii => 1 }, 'one NOTICE, where it is so');
 $node->stop;
 done_testing();
