@@ -1,0 +1,85 @@
+-- What owners and analysts tried on the ledger: a budget that is not debited, or freed
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS dpngram;
+CREATE ROLE regress_atl_owner;
+CREATE ROLE regress_atl_ana;
+CREATE ROLE regress_atl_gone;
+CREATE SCHEMA atl AUTHORIZATION regress_atl_owner;
+GRANT USAGE ON SCHEMA atl TO PUBLIC;
+-- one call, as (calls' epsilon, delta): fine, or its error
+CREATE FUNCTION atl.spend(relation text, epsilon float8 DEFAULT 1, delta float8 DEFAULT 1e-7, item text DEFAULT 'what') RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT count(*) FROM dp_ngrams(%L, ''who'', %L, %L, %L, max_length => 1)', relation, item, epsilon, delta);
+	RETURN 'fine';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+CREATE VIEW atl.spent AS SELECT name, basic_epsilon_spent::float8 AS epsilon FROM dpngram.dataset WHERE ended IS NULL AND name LIKE 'atl.%';
+GRANT SELECT ON atl.spent TO PUBLIC;
+SET ROLE regress_atl_owner;
+
+-- a child of two parents: its rows are under one budget
+CREATE TABLE atl.mother (who int, what text);
+CREATE TABLE atl.father (who int, what text);
+CREATE TABLE atl.child () INHERITS (atl.mother, atl.father);
+INSERT INTO atl.child SELECT i, 'word' FROM generate_series(1, 100) i;
+SELECT dp_protect('atl.mother', 'who', 4, 1e-6, 'atl.mother');
+SELECT atl.spend('atl.mother');
+SELECT dp_protect('atl.father', 'who', 4, 1e-6, 'atl.father');
+SELECT dp_unprotect('atl.mother');
+SELECT dp_protect('atl.father', 'who', 4, 1e-6, 'atl.father');
+TABLE atl.spent;
+SELECT dp_unprotect('atl.father');
+
+-- the log says what was asked for, whatever the session's settings
+SET extra_float_digits = -15;
+SELECT dp_protect('atl.mother', 'who', 4.56, 1.23456789e-6, 'atl.mother');
+SELECT dp_grant('atl.mother', 'regress_atl_ana', 2.125);
+SELECT dp_set_budget('atl.mother', 4.78, 1.3e-6);
+RESET extra_float_digits;
+SELECT mechanism, parameters - '{carried_from,user_col,accounting}'::text[] AS parameters FROM dpngram.releases
+WHERE dataset = 'atl.mother' AND number <= 3 AND id > (SELECT max(id) - 3 FROM dpngram.releases WHERE dataset = 'atl.mother') ORDER BY id;
+SELECT dp_unprotect('atl.mother');
+
+-- a session that ends on any error gets the same error as others
+CREATE TABLE atl.t (who int, what text);
+INSERT INTO atl.t SELECT i, 'word' FROM generate_series(1, 100) i;
+CREATE VIEW atl.fails AS SELECT who, (1 / (who - 7))::text || what AS what FROM atl.t;
+SELECT dp_protect('atl.fails', 'who', 4, 1e-6, 'atl.fails');
+SELECT dp_grant('atl.fails', 'regress_atl_ana');
+SET ROLE regress_atl_ana;
+SET exit_on_error = on;
+SELECT atl.spend('atl.fails');
+RESET exit_on_error;
+
+-- a restored ledger knows roles by name: a grant of a dropped role is not that of the new one of its name
+SET ROLE regress_atl_owner;
+SELECT dp_protect('atl.t', 'who', 4, 1e-6, 'atl.t');
+SELECT dp_grant('atl.t', 'regress_atl_gone');
+RESET ROLE;
+DROP ROLE regress_atl_gone;
+CREATE ROLE regress_atl_gone;
+SET ROLE regress_atl_owner;
+SELECT dp_grant('atl.t', 'regress_atl_gone', 0.01, 1e-8);
+RESET ROLE;
+DELETE FROM dpngram.relation_binding b USING dpngram.relation r, dpngram.dataset d
+WHERE r.id = b.relation AND d.id = r.dataset AND d.name = 'atl.t';
+DELETE FROM dpngram.grantee_binding b USING dpngram.grantee g, dpngram.dataset d
+WHERE g.id = b.grantee AND d.id = g.dataset AND d.name = 'atl.t';
+SET ROLE regress_atl_owner;
+SELECT dp_resume('atl.t');
+SELECT grantee, epsilon FROM dpngram.budget WHERE dataset = 'atl.t' ORDER BY grantee NULLS FIRST;
+SET ROLE regress_atl_gone;
+SELECT atl.spend('atl.t');
+SET ROLE regress_atl_owner;
+SELECT dp_revoke('atl.t', 'regress_atl_gone');
+SET ROLE regress_atl_gone;
+SELECT atl.spend('atl.t', 0.001, 1e-9);
+RESET ROLE;
+
+SELECT d.name, b.* FROM dpngram.dataset d, dpngram.broken_chain(d.id) b WHERE d.name LIKE 'atl.%';
+SELECT dp_unprotect(name) FROM atl.spent ORDER BY name;
+SET client_min_messages = error;
+DROP SCHEMA atl CASCADE;
+DROP ROLE regress_atl_owner, regress_atl_ana, regress_atl_gone;
