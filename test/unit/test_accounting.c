@@ -209,7 +209,7 @@ test_google(void)
 	gdp = gaussian_epsilon_of(0.5, 1e-6) + 30 * 0.05;
 	ok(fabs(gdp - 3.754) < 5e-4, "which sums with a Gaussian part come to as %.4g", gdp);
 	gdp = gaussian_epsilon_of(0.5, 1e-6 * exp(-1.5)) + 30 * 0.05;
-	ok(fabs(gdp - 3.910) < 5e-4, "and the lanes of gdp, where the pure one bears a factor, %.4g", gdp);
+	ok(fabs(gdp - 3.910) < 5e-4, "and the lanes of gdp, whose pure one bears a factor: %.4g", gdp);
 	mixed = epsilon_of(0.125 + 30 * dp_exponential_to_rho(0.05), 1e-6);
 	ok(near(mixed, 2.51666052248233, 1e-8), "and 30 exponential .05: %.12g", mixed);
 }
