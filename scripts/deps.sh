@@ -59,6 +59,7 @@ find_missing()
     need libssl-dev has_header openssl/opensslv.h
     need perl command -v prove
     need libipc-run-perl perl -MIPC::Run -e 1
+    need libdbd-pg-perl perl -MDBD::Pg -e 1
     need clang-format command -v clang-format
     need cppcheck command -v cppcheck
 }

@@ -90,7 +90,9 @@ ledger_test_charge(PG_FUNCTION_ARGS)
 	LedgerRequest request = {
 		.mechanism = "ledger_test",
 		.parameters = text_to_cstring(PG_GETARG_TEXT_PP(4)),
-		.epsilon = 1};
+		/* what accounting basic debits; declarations with fewer arguments leave it at (1, 0) */
+		.epsilon = PG_NARGS() > 5 ? PG_GETARG_FLOAT8(5) : 1,
+		.delta = PG_NARGS() > 5 ? PG_GETARG_FLOAT8(6) : 0};
 	void (*done)(int64, const char *) = LEDGER(ledger_release_done);
 	LedgerReceipt receipt;
 
