@@ -3,12 +3,12 @@
 # figure beside what it is compared with, in one run on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
-# checkout; what is absent is skipped, and said so.  BENCH="table4 speed git"
+# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git"
 # runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-table4 speed git}
+BENCH=${BENCH:-charges table4 speed git}
 here=$top/test/bench
 status=0
 
@@ -136,6 +136,7 @@ make_work bench
 install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
 server_start
 sql -c 'CREATE EXTENSION dpngram'
+if wanted charges; then "$here/charges.sh" "$work" || status=1; fi
 if have msnbc990928.seq.gz; then
     load_msnbc
     part table4 table4.sql
