@@ -196,6 +196,28 @@ relation_refuse_protected(const Catalog *cat, Oid relid, int32 except)
 	}
 }
 
+/*
+ * Relations that read $1 or are read by it, through views, and belong to a dataset or
+ * belonged to one that spent something; as (reader, relation read, does it still?).
+ */
+static const char *const overlap_select =
+	"WITH RECURSIVE held AS ("
+	"SELECT b.relid, bool_or(r.detached IS NULL AND d.ended IS NULL) AS still "
+	"FROM dpngram.relation_binding b JOIN dpngram.relation r ON r.id = b.relation "
+	"JOIN dpngram.dataset d ON d.id = r.dataset WHERE (r.detached IS NULL AND d.ended IS NULL) "
+	"OR EXISTS (SELECT FROM dpngram.release l WHERE l.dataset = d.id AND l.epsilon IS NOT NULL) "
+	"GROUP BY b.relid), "
+	"reads (reader, relid) AS ("
+	"SELECT $1, $1 UNION SELECT h.relid, h.relid FROM held h UNION "
+	"SELECT reads.reader, d.refobjid FROM reads "
+	"JOIN pg_catalog.pg_rewrite w ON w.ev_class = reads.relid "
+	"JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass "
+	"AND d.objid = w.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass) "
+	"SELECT DISTINCT s.reader::pg_catalog.regclass::text COLLATE \"C\", "
+	"s.relid::pg_catalog.regclass::text COLLATE \"C\", h.still FROM reads s JOIN held h "
+	"ON h.relid IN (s.reader, s.relid) AND h.relid <> $1 "
+	"WHERE $1 IN (s.reader, s.relid) AND s.reader <> s.relid ORDER BY 1, 2";
+
 /* Views through which the same rows are under two budgets: legal, but each counts alone. */
 static void
 warn_of_overlap(const Catalog *cat, Oid relid)
@@ -204,31 +226,25 @@ warn_of_overlap(const Catalog *cat, Oid relid)
 	uint64 rows;
 
 	arg_oid(&args, relid);
-	rows = catalog_query("WITH RECURSIVE live AS ("
-						 "SELECT b.relid FROM dpngram.relation_binding b "
-						 "JOIN dpngram.relation r ON r.id = b.relation AND r.detached IS NULL "
-						 "JOIN dpngram.dataset d ON d.id = r.dataset AND d.ended IS NULL), "
-						 "reads (reader, relid) AS ("
-						 "SELECT $1, $1 UNION SELECT l.relid, l.relid FROM live l UNION "
-						 "SELECT reads.reader, d.refobjid FROM reads "
-						 "JOIN pg_catalog.pg_rewrite w ON w.ev_class = reads.relid "
-						 "JOIN pg_catalog.pg_depend d "
-						 "ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass "
-						 "AND d.objid = w.oid "
-						 "AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass) "
-						 "SELECT DISTINCT reader::pg_catalog.regclass::text COLLATE \"C\", "
-						 "relid::pg_catalog.regclass::text COLLATE \"C\" FROM reads "
-						 "WHERE reader <> relid AND ("
-						 "(reader = $1 AND relid IN (SELECT l.relid FROM live l)) OR "
-						 "(relid = $1 AND reader IN (SELECT l.relid FROM live l))) "
-						 "ORDER BY 1, 2",
-						 &args);
+	rows = catalog_query(overlap_select, &args);
 	for (uint64 row = 0; row < rows; row++)
-		ereport(WARNING,
-				(errmsg("view \"%s\" reads the protected relation \"%s\"",
-						row_text(cat, row, 1), row_text(cat, row, 2)),
-				 errdetail("The two budgets do not know of each other: what the same people's "
-						   "rows lose in all is the sum of both.")));
+	{
+		const char *view = row_text(cat, row, 1);
+		const char *base = row_text(cat, row, 2);
+
+		if (row_bool(row, 3))
+			ereport(WARNING,
+					(errmsg("view \"%s\" reads the protected relation \"%s\"", view, base),
+					 errdetail("The two budgets do not know of each other: what the same "
+							   "people's rows lose in all is the sum of both.")));
+		else
+			ereport(WARNING,
+					(errmsg("view \"%s\" reads relation \"%s\", and one of the two was "
+							"protected before",
+							view, base),
+					 errdetail("The two budgets do not know of each other: what was spent then "
+							   "is not carried forward.")));
+	}
 }
 
 /* lower() and character classes know ASCII only under these. */
