@@ -32,6 +32,65 @@ SELECT dp_protect('atl.father', 'who', 4, 1e-6, 'atl.father');
 TABLE atl.spent;
 SELECT dp_unprotect('atl.father');
 
+-- a table whose dataset has ended comes to a protected one: what it lost must be taken over first
+CREATE TABLE atl.whole (who int, what text) PARTITION BY LIST (who);
+CREATE TABLE atl.rest PARTITION OF atl.whole DEFAULT PARTITION BY LIST (who);
+CREATE TABLE atl.part PARTITION OF atl.rest DEFAULT;
+CREATE TABLE atl.single (who int, what text);
+INSERT INTO atl.single SELECT 1, 'word' FROM generate_series(1, 10);
+SELECT dp_protect('atl.whole', 'who', 4, 1e-6, 'atl.whole');
+SELECT dp_protect('atl.single', 'who', 4, 1e-6, 'atl.single');
+SELECT atl.spend('atl.whole'), atl.spend('atl.single', 2);
+SELECT dp_unprotect('atl.single');
+ALTER TABLE atl.whole ATTACH PARTITION atl.single FOR VALUES IN (1);
+SELECT * FROM dp_ngrams('atl.whole', 'who', 'what', 1, 1e-7);
+SELECT severity, finding, object, detail, remedy FROM dp_doctor('atl.whole') WHERE finding = 'suspended';
+SELECT dp_resume('atl.whole');
+TABLE atl.spent;
+SELECT dp_resume('atl.whole');
+SELECT atl.spend('atl.whole', 0.5);
+-- a partition leaves: it has lost what was spent on the whole, at any depth
+ALTER TABLE atl.rest DETACH PARTITION atl.part;
+SELECT dp_protect('atl.part', 'who', 4, 1e-6, 'atl.part');
+TABLE atl.spent ORDER BY name;
+-- each goes on by itself, and what both lost counts when they meet again
+SELECT atl.spend('atl.part', 0.25), atl.spend('atl.whole', 0.125);
+SELECT dp_unprotect('atl.part');
+ALTER TABLE atl.rest ATTACH PARTITION atl.part DEFAULT;
+SELECT atl.spend('atl.whole', 0.125);
+SELECT dp_resume('atl.whole');
+SELECT atl.spend('atl.whole', 0.0625);
+TABLE atl.spent ORDER BY name;
+-- so has one that goes to another protected table
+CREATE TABLE atl.archive (who int, what text) PARTITION BY LIST (who);
+SELECT dp_protect('atl.archive', 'who', 4, 1e-6, 'atl.archive');
+ALTER TABLE atl.whole DETACH PARTITION atl.single;
+ALTER TABLE atl.archive ATTACH PARTITION atl.single FOR VALUES IN (1);
+SELECT atl.spend('atl.archive');
+SELECT dp_resume('atl.archive');
+TABLE atl.spent ORDER BY name;
+SELECT atl.spend('atl.archive', 0.03125);
+SELECT dp_unprotect('atl.whole'), dp_unprotect('atl.archive');
+-- a dataset whose table is gone takes up another with a past of its own
+CREATE TABLE atl.first (who int, what text);
+CREATE TABLE atl.second (who int, what text);
+SELECT dp_protect('atl.second', 'who', 4, 1e-6, 'atl.second');
+SELECT atl.spend('atl.second', 2);
+SELECT dp_unprotect('atl.second');
+SELECT dp_protect('atl.first', 'who', 4, 1e-6, 'atl.first');
+SELECT atl.spend('atl.first');
+DROP TABLE atl.first;
+ALTER TABLE atl.second RENAME TO first;
+SELECT dp_resume('atl.first');
+TABLE atl.spent;
+SELECT dp_unprotect('atl.first');
+
+-- by a view the rows get another budget: legal, but with a warning, also when the first has ended
+CREATE VIEW atl.view AS SELECT who, what FROM atl.first;
+SELECT dp_protect('atl.view', 'who', 4, 1e-6, 'atl.view');
+SELECT dp_protect('atl.first', 'who', 4, 1e-6, 'atl.first');
+SELECT dp_unprotect('atl.view'), dp_unprotect('atl.first');
+
 -- the log says what was asked for, whatever the session's settings
 SET extra_float_digits = -15;
 SELECT dp_protect('atl.mother', 'who', 4.56, 1.23456789e-6, 'atl.mother');

@@ -19,6 +19,7 @@
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
 #include "ledger/binding.h"
+#include "ledger/carry.h"
 #include "ledger/relation.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -189,6 +190,20 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
 	return access;
 }
 
+/* Refuses a relation whose rows another dataset holds as well, or has held before they came. */
+static void
+refuse_kin(const Catalog *cat, const Dataset *dataset, Oid relid)
+{
+	const char *newcomers;
+
+	if (!relation_has_kin(relid))
+		return;
+	relation_refuse_protected(cat, relid, dataset->id);
+	newcomers = carry_newcomers(dataset, relid);
+	if (newcomers != NULL)
+		binding_refuse(dataset, newcomers);
+}
+
 /*
  * ledger_open: may the current user spend the budget of relation relid?
  *
@@ -201,7 +216,7 @@ access_make(const Dataset *dataset, const DatasetRelation *relation)
  * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003
  * not granted; NG009 made or changed by this very transaction, so that the charge
  * worker can't see it; NG007 suspended; NG011 another live dataset holds the same
- * rows by inheritance or partitioning.
+ * rows by inheritance or partitioning; NG007 a former one did before they came.
  */
 LedgerAccess *
 ledger_open(Oid relid)
@@ -231,8 +246,7 @@ ledger_open(Oid relid)
 						dataset->name),
 				 errhint("Commit first.")));
 	binding_check(dataset, relation);
-	if (relation_has_kin(relid))
-		relation_refuse_protected(&cat, relid, dataset->id);
+	refuse_kin(&cat, dataset, relid);
 	catalog_leave(&cat);
 	return access_make(dataset, relation);
 }

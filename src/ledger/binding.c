@@ -25,6 +25,7 @@
 #include "catalog/pg_class.h"
 #include "dpngram_errcodes.h"
 #include "ledger/binding.h"
+#include "ledger/relation.h"
 #include "ledger/version.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -77,6 +78,28 @@ binding_insert(int32 relation_id, const Binding *binding)
 				   "system_identifier = $2, timeline = $3, database = $4, relid = $5, "
 				   "user_attnum = $6, user_type = $7, owner = $8, time_attnum = $9, "
 				   "time_type = $10",
+				   &args);
+}
+
+/*
+ * Notes which partitions and children a relation has whose rows are about to be read:
+ * taken out of it later, they have lost what its dataset spent (carry.c).
+ */
+void
+binding_note_children(const DatasetRelation *relation)
+{
+	CatalogArgs args = {0};
+
+	if (!relation_has_kin(relation->binding.relid))
+		return;
+	arg_oid(&args, relation->binding.relid);
+	arg_int4(&args, relation->id);
+	catalog_change("WITH RECURSIVE " DOWN_CTE ", "
+				   "child AS (SELECT relid FROM down WHERE relid <> $1) "
+				   "UPDATE dpngram.relation_binding b SET children = "
+				   "ARRAY(SELECT pg_catalog.unnest(b.children) UNION SELECT relid FROM child) "
+				   "WHERE b.relation = $2 AND EXISTS ("
+				   "SELECT relid FROM child EXCEPT SELECT pg_catalog.unnest(b.children))",
 				   &args);
 }
 
@@ -141,6 +164,18 @@ dataset_defect(const Dataset *dataset)
 	return defect;
 }
 
+/* Says that a dataset is suspended, and why. */
+void
+binding_refuse(const Dataset *dataset, const char *defect)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_SUSPENDED),
+			 errmsg("dataset \"%s\" is suspended", dataset->name),
+			 errdetail_internal("%s", defect),
+			 errhint("Its owner resumes it by dp_resume(%s).",
+					 quote_literal_cstr(dataset->name))));
+}
+
 /* Refuses a suspended relation. */
 void
 binding_check(const Dataset *dataset, const DatasetRelation *relation)
@@ -148,12 +183,7 @@ binding_check(const Dataset *dataset, const DatasetRelation *relation)
 	const char *defect = binding_defect(relation);
 
 	if (defect != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_SUSPENDED),
-				 errmsg("dataset \"%s\" is suspended", dataset->name),
-				 errdetail_internal("%s", defect),
-				 errhint("Its owner resumes it by dp_resume(%s).",
-						 quote_literal_cstr(dataset->name))));
+		binding_refuse(dataset, defect);
 }
 
 /*

@@ -10,9 +10,11 @@
 
 extern const char *binding_defect(const DatasetRelation *relation);
 extern const char *dataset_defect(const Dataset *dataset);
+extern void binding_refuse(const Dataset *dataset, const char *defect);
 extern void binding_check(const Dataset *dataset, const DatasetRelation *relation);
 extern Binding binding_make(Oid relid, AttrNumber user_attnum, AttrNumber time_attnum);
 extern void binding_insert(int32 relation_id, const Binding *binding);
+extern void binding_note_children(const DatasetRelation *relation);
 extern bool binding_is_local(const Binding *binding);
 
 extern Oid relation_of(const DatasetRelation *relation);

@@ -5,7 +5,8 @@
  *
  * Ending a dataset, or taking a relation out of it, frees no budget: what its
  * people lost by the releases is not forgotten.  Rows are also in the relation's
- * kin by partitioning and inheritance, so the former datasets of those count, too;
+ * kin by partitioning and inheritance, so the former datasets of those count, too, and
+ * those of a relation that had it for a partition or child when it was read;
  * and a former dataset may itself have carried others.  All of these are gathered,
  * each once, and what they spent by calls of their own is summed.  A superuser may
  * have what ended datasets spent forgotten; a live one, from which the relation was
@@ -27,45 +28,63 @@
 #include "ledger/relation.h"
 #include "utils/lsyscache.h"
 
+/* it would be taken for code */
+/* clang-format off */
+
 /*
  * $1 the relation, $2 a dataset that it is to belong to, or 0; $3 to $6 its time zone
  * and the relation's column of time, NULL where there are no periods: name, number
- * and type.  "met" are the datasets that ever held a relation of the kin, and whether
- * by the same time.
+ * and type.  "met" are the datasets that ever held a relation of the kin, or one that
+ * had such a relation for a child when it was read; whether by the same time; and
+ * whether the two have been parted since.  "former" are those of them that it is not in
+ * any more, and "counts" those whose spending nobody has had forgotten.
  */
-#define MET                                                                                \
-	"WITH RECURSIVE " KIN_CTE ", "                                                         \
-	"named AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c "    \
-	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "                            \
-	"WHERE c.oid IN (SELECT relid FROM kin)), "                                            \
-	"met AS (SELECT r.dataset AS id, r.detached, coalesce(CASE WHEN b.relation IS NULL "   \
+#define MET \
+	"WITH RECURSIVE " KIN_CTE ", " \
+	"named AS (SELECT c.oid AS relid, n.nspname, c.relname FROM pg_catalog.pg_class c " \
+	"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace " \
+	"WHERE c.oid IN (SELECT relid FROM kin)), " \
+	"met AS (SELECT r.dataset AS id, r.detached, " \
+	"coalesce(b.relid NOT IN (SELECT relid FROM kin), false) AS parted, " \
+	"coalesce(CASE WHEN b.relation IS NULL " \
 	"THEN r.time_col = $4 WHEN b.relid = $1 THEN b.time_attnum = $5 AND b.time_type = $6 " \
-	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time "             \
-	"FROM dpngram.relation r LEFT JOIN dpngram.relation_binding b ON b.relation = r.id "   \
-	"JOIN named k ON b.relid = k.relid OR "                                                \
-	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) "                \
+	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time " \
+	"FROM dpngram.relation r LEFT JOIN dpngram.relation_binding b ON b.relation = r.id " \
+	"JOIN named k ON b.relid = k.relid OR k.relid = ANY (b.children) OR " \
+	"(b.relation IS NULL AND r.schema = k.nspname AND r.name = k.relname) " \
 	"LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = b.time_attnum) "
 
+#define FORMER \
+	MET ", former AS (SELECT DISTINCT d.id FROM dpngram.dataset d JOIN met ON met.id = d.id " \
+	"WHERE d.id <> $2 AND (d.ended IS NOT NULL OR met.detached IS NOT NULL OR met.parted)), " \
+	"counts AS (SELECT f.id FROM former f WHERE NOT EXISTS (" \
+	"SELECT FROM dpngram.carried c WHERE c.source = f.id AND c.forgotten " \
+	"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former)))) "
+
 static const char *const sources_select =
-	MET ", former AS (SELECT DISTINCT d.id FROM dpngram.dataset d JOIN met ON met.id = d.id "
-		"WHERE d.id <> $2 AND (d.ended IS NOT NULL OR met.detached IS NOT NULL)), "
-		"carrying (id) AS (SELECT f.id FROM former f WHERE NOT EXISTS ("
-		"SELECT FROM dpngram.carried c WHERE c.source = f.id AND c.forgotten "
-		"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former))) UNION "
-		"SELECT c.source FROM carrying JOIN dpngram.carried c "
-		"ON c.dataset = carrying.id AND NOT c.forgotten), "
-		"had AS (SELECT c.source AS id, c.by_period, c.releases FROM dpngram.carried c "
-		"WHERE c.dataset = $2 AND NOT c.forgotten) "
-		"SELECT d.id, d.ended IS NULL, d.releases, p.by_period, s.* FROM dpngram.dataset d "
-		"LEFT JOIN had h ON h.id = d.id "
-		"CROSS JOIN LATERAL (SELECT coalesce(d.time_zone = $3, false) "
-		"AND coalesce(h.by_period, true) AND NOT EXISTS ("
-		"SELECT FROM met WHERE met.id = d.id AND NOT met.same_time) AS by_period) p "
-		"CROSS JOIN LATERAL (SELECT " LANE_SUMS " FROM dpngram.release r "
-		"WHERE r.dataset = d.id AND r.epsilon IS NOT NULL "
-		"AND (h.id IS NULL OR h.by_period OR r.number > h.releases)) s "
-		"WHERE d.id IN (SELECT id FROM carrying) AND d.id <> $2 AND (h.id IS NULL "
-		"OR d.releases > h.releases OR (h.by_period AND NOT p.by_period)) ORDER BY d.id";
+	FORMER ", carrying (id) AS (SELECT n.id FROM counts n UNION "
+	"SELECT c.source FROM carrying JOIN dpngram.carried c "
+	"ON c.dataset = carrying.id AND NOT c.forgotten), "
+	"had AS (SELECT c.source AS id, c.by_period, c.releases FROM dpngram.carried c "
+	"WHERE c.dataset = $2 AND NOT c.forgotten) "
+	"SELECT d.id, d.ended IS NULL, d.releases, p.by_period, s.* FROM dpngram.dataset d "
+	"LEFT JOIN had h ON h.id = d.id "
+	"CROSS JOIN LATERAL (SELECT coalesce(d.time_zone = $3, false) "
+	"AND coalesce(h.by_period, true) AND NOT EXISTS ("
+	"SELECT FROM met WHERE met.id = d.id AND NOT met.same_time) AS by_period) p "
+	"CROSS JOIN LATERAL (SELECT " LANE_SUMS " FROM dpngram.release r "
+	"WHERE r.dataset = d.id AND r.epsilon IS NOT NULL "
+	"AND (h.id IS NULL OR h.by_period OR r.number > h.releases)) s "
+	"WHERE d.id IN (SELECT id FROM carrying) AND d.id <> $2 AND (h.id IS NULL OR NOT $7 "
+	"AND (d.releases > h.releases OR (h.by_period AND NOT p.by_period))) ORDER BY d.id";
+
+static const char *const uncarried_select =
+	FORMER "SELECT n.id FROM counts n WHERE NOT EXISTS ("
+	"SELECT FROM dpngram.carried c WHERE c.dataset = $2 AND c.source = n.id) "
+	"AND EXISTS (SELECT FROM dpngram.release r "
+	"WHERE r.dataset = n.id AND r.epsilon IS NOT NULL) LIMIT 1";
+
+/* clang-format on */
 
 static void
 arg_time_column(CatalogArgs *args, const Attachment *relation, const Renewal *renewal)
@@ -91,14 +110,10 @@ row_source(const Catalog *cat, uint64 row, bool carry_forward)
 	return source;
 }
 
-/*
- * What a relation lost in former datasets; what "has" (a dataset, or 0) already counts
- * is left out.  The renewal is that of the dataset it comes to.  Without carry_forward
- * only live datasets count.  Where a restore took the bindings away, names decide.
- */
-Carried
-carry_sources(const Catalog *cat, const Attachment *relation, int32 has, const Renewal *renewal,
-			  bool carry_forward)
+/* carry_sources(), or only what comes from datasets that "has" does not carry at all. */
+static Carried
+gather(const Catalog *cat, const Attachment *relation, int32 has, const Renewal *renewal,
+	   bool carry_forward, bool only_new)
 {
 	CatalogArgs args = {0};
 	Carried carried = {.spent = lanes_zero()};
@@ -107,6 +122,7 @@ carry_sources(const Catalog *cat, const Attachment *relation, int32 has, const R
 	arg_oid(&args, relation->relid);
 	arg_int4(&args, has);
 	arg_time_column(&args, relation, renewal);
+	arg_bool(&args, only_new);
 	rows = catalog_query(sources_select, &args);
 	for (uint64 row = 0; row < rows; row++)
 	{
@@ -122,6 +138,18 @@ carry_sources(const Catalog *cat, const Attachment *relation, int32 has, const R
 			carried.any = true;
 	}
 	return carried;
+}
+
+/*
+ * What a relation lost in former datasets; what "has" (a dataset, or 0) already counts
+ * is left out.  The renewal is that of the dataset it comes to.  Without carry_forward
+ * only live datasets count.  Where a restore took the bindings away, names decide.
+ */
+Carried
+carry_sources(const Catalog *cat, const Attachment *relation, int32 has, const Renewal *renewal,
+			  bool carry_forward)
+{
+	return gather(cat, relation, has, renewal, carry_forward, false);
 }
 
 /* Notes what a dataset carries, and what a superuser had forgotten. */
@@ -195,6 +223,57 @@ carry_refuse_other_time(const Dataset *dataset, const Attachment *relation)
 				 errmsg("the relation was in dataset \"%s\" with another column of time",
 						dataset->name),
 				 errhint("Use that column, or protect the relation by itself.")));
+}
+
+/*
+ * Did rows of a former dataset come to a relation by inheritance or partitioning after
+ * it was put under its own, so that what was spent on them is not counted?  As a
+ * sentence; NULL if not.
+ */
+const char *
+carry_newcomers(const Dataset *dataset, Oid relid)
+{
+	const Attachment relation = {.relid = relid};
+	const Renewal renewal = {0};
+	CatalogArgs args = {0};
+
+	if (!relation_has_kin(relid))
+		return NULL;
+	arg_oid(&args, relid);
+	arg_int4(&args, dataset->id);
+	arg_time_column(&args, &relation, &renewal);
+	if (catalog_query(uncarried_select, &args) == 0)
+		return NULL;
+	return "Rows that were protected before came to it by inheritance or partitioning.";
+}
+
+/*
+ * Has a dataset count what its relations lost elsewhere and it does not know of yet:
+ * what came to them since, or to the relations that it was bound to anew.
+ */
+Carried
+carry_catch_up(const Catalog *cat, const Dataset *dataset)
+{
+	Carried all = {.spent = lanes_zero()};
+	ListCell *cell;
+
+	foreach (cell, dataset->relations)
+	{
+		const Binding *binding = &((DatasetRelation *) lfirst(cell))->binding;
+		Attachment relation = {.relid = binding->relid, .time_attnum = binding->time_attnum};
+		Carried one;
+
+		if (relation.time_attnum != 0)
+			relation.time_col = get_attname(relation.relid, relation.time_attnum, false);
+		one = gather(cat, &relation, dataset->id, &dataset->renewal, true, true);
+		if (!one.any)
+			continue;
+		carry_record(dataset->id, &one);
+		all.sources = list_concat(all.sources, one.sources);
+		all.spent = lanes_add(&all.spent, &one.spent);
+		all.any = true;
+	}
+	return all;
 }
 
 static void

@@ -35,6 +35,8 @@ extern Carried carry_sources(const Catalog *cat, const Attachment *relation, int
 extern void carry_record(int32 dataset, const Carried *carried);
 extern void carry_json(StringInfo json, const Carried *carried);
 extern void carry_refuse_other_time(const Dataset *dataset, const Attachment *relation);
+extern const char *carry_newcomers(const Dataset *dataset, Oid relid);
+extern Carried carry_catch_up(const Catalog *cat, const Dataset *dataset);
 extern void carry_refuse_overdraft(const Catalog *cat, const Dataset *dataset,
 								   const Carried *carried);
 

@@ -173,6 +173,7 @@ debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *gran
 	if (grant->id != 0)
 		debit_grantee(grant->id, &entry.price);
 	dataset_refresh_names(dataset);
+	binding_note_children(relation);
 
 	entry.dataset = dataset->id;
 	entry.relation = relation_text(relation);

@@ -7,6 +7,7 @@
 
 #include "access/xlog.h"
 #include "dpngram_errcodes.h"
+#include "ledger/carry.h"
 #include "ledger/charge.h"
 #include "ledger/doctor.h"
 #include "miscadmin.h"
@@ -29,6 +30,8 @@ doctor_probe_binding(DoctorReport *report, const Dataset *dataset)
 		const DatasetRelation *relation = lfirst(cell);
 		const char *defect = binding_defect(relation);
 
+		if (defect == NULL)
+			defect = carry_newcomers(dataset, relation->binding.relid);
 		if (defect != NULL)
 			doctor_found(report, psprintf("relation %s", relation_text(relation)), defect,
 						 psprintf("SELECT dp_resume(%s)", quote_literal_cstr(dataset->name)));

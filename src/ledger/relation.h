@@ -13,14 +13,15 @@
 /* clang-format off */
 
 /*
- * Common table expressions, after WITH RECURSIVE.  kin: the relations that hold any of
- * the rows of relation $1 by inheritance or partitioning: itself, its descendants, and
- * the ancestors of all of these.
+ * Common table expressions, after WITH RECURSIVE.  down: relation $1 and its descendants
+ * by inheritance or partitioning.  kin: all relations that hold any of its rows, which
+ * are these and the ancestors of any of them.
  */
-#define KIN_CTE \
+#define DOWN_CTE \
 	"down (relid) AS (SELECT $1 UNION " \
-	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid), " \
-	"kin (relid) AS (SELECT relid FROM down UNION " \
+	"SELECT i.inhrelid FROM down JOIN pg_catalog.pg_inherits i ON i.inhparent = down.relid) "
+#define KIN_CTE \
+	DOWN_CTE ", kin (relid) AS (SELECT relid FROM down UNION " \
 	"SELECT i.inhparent FROM kin JOIN pg_catalog.pg_inherits i ON i.inhrelid = kin.relid) "
 
 /* clang-format on */

@@ -12,6 +12,7 @@
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
 #include "ledger/binding.h"
+#include "ledger/carry.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "ledger/replica.h"
@@ -156,26 +157,44 @@ bind_relation(const Catalog *cat, const Dataset *dataset, const DatasetRelation 
 }
 
 static char *
-resume_json(const char *defect)
+resume_json(const char *defect, const Carried *carried)
 {
 	StringInfoData json;
 
 	json_begin(&json);
-	json_text(&json, "reason", defect);
+	if (defect != NULL)
+		json_text(&json, "reason", defect);
+	carry_json(&json, carried);
 	return json_end(&json);
+}
+
+static void
+bind_anew(const Catalog *cat, const Dataset *dataset)
+{
+	ListCell *cell;
+
+	refuse_subscribed();
+	foreach (cell, dataset->relations)
+	{
+		if (binding_defect(lfirst(cell)) != NULL)
+			bind_relation(cat, dataset, lfirst(cell));
+	}
+	bind_grantees(cat, dataset->id);
 }
 
 PG_FUNCTION_INFO_V1(dpngram_resume);
 
 /*
  * dp_resume(dataset): binds the suspended relations of a dataset to what they are
- * now, and its grants to the roles of their names.
+ * now, and its grants to the roles of their names; what was spent on rows that have
+ * come meanwhile is carried forward.
  */
 Datum
 dpngram_resume(PG_FUNCTION_ARGS)
 {
 	Catalog cat;
 	Dataset *dataset;
+	Carried carried;
 	const char *defect;
 	char *name;
 
@@ -184,22 +203,14 @@ dpngram_resume(PG_FUNCTION_ARGS)
 	catalog_enter(&cat);
 	dataset = owner_dataset(&cat, name);
 	defect = dataset_defect(dataset);
-	if (defect == NULL)
+	if (defect != NULL)
+		bind_anew(&cat, dataset);
+	dataset = dataset_by_id(&cat, dataset->id);
+	carried = carry_catch_up(&cat, dataset);
+	if (defect == NULL && !carried.any)
 		ereport(NOTICE, (errmsg("dataset \"%s\" is not suspended", name)));
 	else
-	{
-		ListCell *cell;
-
-		refuse_subscribed();
-		foreach (cell, dataset->relations)
-		{
-			if (binding_defect(lfirst(cell)) != NULL)
-				bind_relation(&cat, dataset, lfirst(cell));
-		}
-		bind_grantees(&cat, dataset->id);
-		owner_act(&cat, dataset_by_id(&cat, dataset->id), "dp_resume",
-				  resume_json(defect), NULL);
-	}
+		owner_act(&cat, dataset, "dp_resume", resume_json(defect, &carried), &carried.spent);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();
 }

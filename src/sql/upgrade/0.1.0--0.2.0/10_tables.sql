@@ -60,7 +60,9 @@ COMMENT ON COLUMN dpngram.relation.detached IS 'when it was taken out of the dat
 ALTER TABLE dpngram.relation_binding
 	ADD timeline bigint,
 	ADD time_attnum integer NOT NULL DEFAULT 0,
-	ADD time_type oid NOT NULL DEFAULT 0;
+	ADD time_type oid NOT NULL DEFAULT 0,
+	ADD children oid[] NOT NULL DEFAULT '{}';
+COMMENT ON COLUMN dpngram.relation_binding.children IS 'partitions and children that it had when it was read';
 
 ALTER TABLE dpngram.grantee
 	DROP CONSTRAINT grantee_dataset_fkey,

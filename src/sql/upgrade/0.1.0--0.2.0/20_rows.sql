@@ -136,6 +136,13 @@ WHERE s.grantee = g.id;
 
 UPDATE dpngram.relation r SET attached = d.created FROM dpngram.dataset d WHERE d.id = r.dataset;
 
+-- What has been read of a relation's partitions and children; those of now stand for it.
+UPDATE dpngram.relation_binding b SET children = ARRAY(
+	WITH RECURSIVE down (relid) AS (
+		SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = b.relid
+		UNION SELECT i.inhrelid FROM down JOIN pg_inherits i ON i.inhparent = down.relid)
+	SELECT relid FROM down);
+
 -- A binding holds for the timeline on which its dataset was last heard of: where the
 -- server was promoted or recovered since, its owner has the word.
 UPDATE dpngram.relation_binding b SET timeline = coalesce((SELECT l.timeline
