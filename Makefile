@@ -49,9 +49,7 @@ LEDGER_OBJS = \
 	src/ledger/budget.o \
 	src/ledger/carry.o \
 	src/ledger/catalog.o \
-	src/ledger/chain.o \
 	src/ledger/charge.o \
-	src/ledger/charge_worker.o \
 	src/ledger/dataset.o \
 	src/ledger/doctor.o \
 	src/ledger/doctor_data.o \
@@ -85,6 +83,27 @@ API_OBJS = \
 	src/api/shadow.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
+
+# A charge's background worker has a library of its own, dpngram_worker, for which some
+# of these objects are linked a second time.  A worker lives for a few milliseconds, and
+# more than one of them would go into loading the GNU Scientific Library, of which it
+# calls nothing: the linker leaves out whatever src/ledger/worker.map does not lead to.
+WORKER_ONLY_OBJS = \
+	src/ledger/chain.o \
+	src/ledger/charge_worker.o
+WORKER_OBJS = $(WORKER_ONLY_OBJS) $(COMMON_OBJS) \
+	src/ledger/access.o \
+	src/ledger/accounting.o \
+	src/ledger/afford.o \
+	src/ledger/binding.o \
+	src/ledger/catalog.o \
+	src/ledger/dataset.o \
+	src/ledger/doctor_probe.o \
+	src/ledger/lanes.o \
+	src/ledger/period.o \
+	src/ledger/relation.o \
+	src/ledger/version.o
+WORKER_LIB = dpngram_worker$(DLSUFFIX)
 
 # The install script's pieces, in the order in which they are concatenated.
 SQL_PIECES = \
@@ -129,7 +148,7 @@ REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks att
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
 
-EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
+EXTRA_CLEAN = $(OBJS:.o=.d) $(WORKER_LIB) $(WORKER_ONLY_OBJS) $(WORKER_ONLY_OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
 	test/isolation/regression.diffs test/isolation/regression.out
 
 # Warnings are errors; a packager with a newer compiler says WERROR=.
@@ -138,7 +157,8 @@ WERROR ?= -Werror
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
 	-DDPNGRAM_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wdeclaration-after-statement \
-	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP
+	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP \
+	-ffunction-sections -fdata-sections
 
 SHLIB_LINK = -lgsl -lgslcblas -lm
 
@@ -161,4 +181,21 @@ $(UPGRADE): $(UPGRADE_PIECES) dpngram.control Makefile
 
 src/ledger/version.o: dpngram.control
 
--include $(OBJS:.o=.d)
+all: $(WORKER_LIB)
+install: install-worker
+installdirs: installdirs-worker
+uninstall: uninstall-worker
+
+$(WORKER_LIB): $(WORKER_OBJS) src/ledger/worker.map Makefile
+	$(CC) $(CFLAGS) $(WORKER_OBJS) $(LDFLAGS) $(LDFLAGS_SL) -shared -Wl,--gc-sections \
+		-Wl,--version-script=$(srcdir)/src/ledger/worker.map -lm -o $@
+
+.PHONY: install-worker installdirs-worker uninstall-worker
+install-worker: $(WORKER_LIB) installdirs-worker
+	$(INSTALL_SHLIB) $(WORKER_LIB) '$(DESTDIR)$(pkglibdir)/$(WORKER_LIB)'
+installdirs-worker:
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
+uninstall-worker:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(WORKER_LIB)'
+
+-include $(OBJS:.o=.d) $(WORKER_ONLY_OBJS:.o=.d)

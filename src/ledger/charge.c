@@ -195,7 +195,7 @@ worker_describe(BackgroundWorker *worker, const char *function, const char *name
 	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker->bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker->bgw_library_name, "dpngram", sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_library_name, "dpngram_worker", sizeof(worker->bgw_library_name));
 	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
 	strlcpy(worker->bgw_name, name, sizeof(worker->bgw_name));
 	strlcpy(worker->bgw_type, name, sizeof(worker->bgw_type));

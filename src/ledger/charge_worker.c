@@ -10,6 +10,10 @@
  * Errors: what the ledger itself decides (class NG) is handed to the caller as it
  * is; it holds names, amounts and limits, all of them public.  Anything else
  * becomes one fixed message, and the server log has the truth.
+ *
+ * This file belongs to the library dpngram_worker, which a worker loads in a fraction
+ * of the time that dpngram takes with the GNU Scientific Library; so it, and what it
+ * calls, must do without that library and without the settings of module.c.
  */
 #include "postgres.h"
 
@@ -30,6 +34,11 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+
+/* Longest wait of the worker that notes a failure, in milliseconds. */
+#define NOTE_TIMEOUT 10000
+
+PG_MODULE_MAGIC;
 
 static void
 fix_setting(const char *name, const char *value)
@@ -374,7 +383,7 @@ dpngram_failed_main(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(extra.failed_database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 
-	worker_settings(dpngram_charge_timeout);
+	worker_settings(NOTE_TIMEOUT);
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
