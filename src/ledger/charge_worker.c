@@ -152,6 +152,7 @@ choose(const Catalog *cat, const Dataset *dataset, const List *grants, ChargeSeg
 	return grant;
 }
 
+/* Its role's present name is taken over as well, so that a dump carries it. */
 static void
 debit_grantee(int32 id, const LaneAmounts *price)
 {
@@ -164,7 +165,10 @@ debit_grantee(int32 id, const LaneAmounts *price)
 					   "delta_add_spent = delta_add_spent + $4, rho_spent = rho_spent + $5, "
 					   "rho_delta_spent = rho_delta_spent + $6, "
 					   "basic_epsilon_spent = basic_epsilon_spent + $7, "
-					   "basic_delta_spent = basic_delta_spent + $8 WHERE id = $1",
+					   "basic_delta_spent = basic_delta_spent + $8, "
+					   "role = coalesce((SELECT a.rolname FROM dpngram.grantee_binding b "
+					   "JOIN pg_catalog.pg_roles a ON a.oid = b.role WHERE b.grantee = id), role) "
+					   "WHERE id = $1",
 					   &args) != 1)
 		elog(ERROR, "grant %d vanished", id);
 }
