@@ -91,6 +91,49 @@ SELECT dp_protect('atl.view', 'who', 4, 1e-6, 'atl.view');
 SELECT dp_protect('atl.first', 'who', 4, 1e-6, 'atl.first');
 SELECT dp_unprotect('atl.view'), dp_unprotect('atl.first');
 
+-- a stranger sees no row of the views, nor does a cheap function in the condition
+RESET ROLE;
+CREATE ROLE regress_atl_stranger;
+CREATE SCHEMA atl_stranger AUTHORIZATION regress_atl_stranger;
+SET ROLE regress_atl_owner;
+SELECT dp_protect('atl.part', 'who', 8, 1e-6, 'atl.part');
+SELECT atl.spend('atl.part');
+SET ROLE regress_atl_stranger;
+CREATE FUNCTION atl_stranger.tell(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS
+$$ BEGIN RAISE WARNING 'secret %', t; RETURN true; END $$;
+SELECT count(*) FROM dpngram.budget WHERE dataset LIKE 'atl%' AND atl_stranger.tell(dataset);
+SELECT count(*) FROM dpngram.releases WHERE dataset LIKE 'atl%' AND atl_stranger.tell(parameters::text);
+SELECT count(*) FROM dpngram.outlook WHERE dataset LIKE 'atl%' AND atl_stranger.tell(price::text);
+SELECT count(*) FROM dp_doctor();
+SELECT * FROM dp_doctor('atl.part');
+SELECT * FROM dp_remaining('atl.part');
+SELECT * FROM dp_price('dp_ngrams', 1, 1e-7, '{"dataset": "atl.part"}');
+SELECT dp_export_events('atl.part');
+SELECT dpngram.calls_left('atl.part', '{1,1,1}');
+
+-- evaluated while it is planned, a call is debited as well, each time
+SET ROLE regress_atl_owner;
+CREATE FUNCTION atl.constant() RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN atl.spend('atl.part'); END $$;
+SELECT name, epsilon FROM atl.spent WHERE name = 'atl.part';
+EXPLAIN (COSTS OFF) SELECT 1 WHERE atl.constant() = 'fine';
+SELECT name, epsilon FROM atl.spent WHERE name = 'atl.part';
+
+-- an owner's acts undone leave no gap in the log, and undo no debit of others
+BEGIN;
+SAVEPOINT first;
+SELECT dp_grant('atl.part', 'regress_atl_ana');
+ROLLBACK TO first;
+SELECT dp_set_budget('atl.part', 9, 1e-6);
+SAVEPOINT second;
+SELECT dp_unprotect('atl.part');
+ROLLBACK TO second;
+SELECT atl.spend('atl.part');
+COMMIT;
+SELECT array_agg(number ORDER BY id) AS numbers FROM dpngram.releases WHERE dataset = 'atl.part'
+	AND id >= (SELECT max(id) FROM dpngram.releases WHERE dataset = 'atl.part' AND mechanism = 'dp_protect');
+SELECT name, epsilon FROM atl.spent WHERE name = 'atl.part';
+SELECT dp_unprotect('atl.part');
+
 -- the log says what was asked for, whatever the session's settings
 SET extra_float_digits = -15;
 SELECT dp_protect('atl.mother', 'who', 4.56, 1.23456789e-6, 'atl.mother');
@@ -140,5 +183,5 @@ RESET ROLE;
 SELECT d.name, b.* FROM dpngram.dataset d, dpngram.broken_chain(d.id) b WHERE d.name LIKE 'atl.%';
 SELECT dp_unprotect(name) FROM atl.spent ORDER BY name;
 SET client_min_messages = error;
-DROP SCHEMA atl CASCADE;
-DROP ROLE regress_atl_owner, regress_atl_ana, regress_atl_gone;
+DROP SCHEMA atl, atl_stranger CASCADE;
+DROP ROLE regress_atl_owner, regress_atl_ana, regress_atl_gone, regress_atl_stranger;
