@@ -93,7 +93,7 @@ positive_finite(double x)
  * width 1/16 is exact to 1e-15 (Takahasi and Mori, "Double exponential formulas
  * for numerical integration", 1974).  a >= -0.01.
  */
-static double
+static long double
 delta_integral(long double a, double mu)
 {
 	const double width = 1.0 / 16;
@@ -108,20 +108,19 @@ delta_integral(long double a, double mu)
 
 		sum += exp(-s * (s / 2 + slope)) * -expm1(-mu * s) * ds;
 	}
-	return (double) (SQRT_1_BY_2PI * expl(-a * a / 2) * sum * width);
+	return SQRT_1_BY_2PI * expl(-a * a / 2) * sum * width;
 }
 
 /*
- * dG(epsilon, mu) for finite epsilon >= 0 and mu > 0.
+ * dG for finite mu > 0 and a = epsilon/mu - mu/2, epsilon >= 0.
  *
  * exp(epsilon) Phibar(b) is exp(-a^2/2) erfcx(b/sqrt 2) / 2, since b^2 - a^2 =
  * 2 epsilon; Phibar(a) likewise where a > 0, while for a < 0, where erfcx would
  * overflow, it is better left as it is.
  */
-static double
-gaussian_delta(double epsilon, double mu)
+static long double
+gaussian_delta(long double a, double mu)
 {
-	long double a = (long double) epsilon / mu - (long double) mu / 2;
 	long double half_density = 0.5L * expl(-a * a / 2);
 	long double other;
 
@@ -132,15 +131,15 @@ gaussian_delta(double epsilon, double mu)
 
 	other = dp_erfcx((double) ((a + mu) * SQRT_HALF));
 	if (a > 0)
-		return (double) (half_density * (dp_erfcx((double) (a * SQRT_HALF)) - other));
-	return (double) (dp_normal_sf_long(a) - half_density * other);
+		return half_density * (dp_erfcx((double) (a * SQRT_HALF)) - other);
+	return dp_normal_sf_long(a) - half_density * other;
 }
 
 /*
  * dp_gaussian_delta - the smallest delta for which mu-GDP is (epsilon, delta)-DP.
  *
- * Relative error below 1e-13 where delta > 1e-300.  DP_ERR_DOMAIN unless
- * epsilon >= 0 and mu > 0 are finite.
+ * Relative error below 1e-13 where delta > 1e-300 and epsilon < 1e8.  DP_ERR_DOMAIN
+ * unless epsilon >= 0 and mu > 0 are finite.
  */
 DpStatus
 dp_gaussian_delta(double epsilon, double mu, double *delta)
@@ -148,15 +147,24 @@ dp_gaussian_delta(double epsilon, double mu, double *delta)
 	if (!(epsilon >= 0 && epsilon <= DBL_MAX) || !positive_finite(mu))
 		return DP_ERR_DOMAIN;
 
-	*delta = gaussian_delta(epsilon, mu);
+	*delta = (double) gaussian_delta((long double) epsilon / mu - (long double) mu / 2, mu);
 	return DP_OK;
 }
 
-/* Whether mu-GDP is (epsilon, delta)-DP, beyond the error of computing dG. */
+/*
+ * Whether mu-GDP is (epsilon, delta)-DP, beyond the error of computing dG.
+ *
+ * dG falls in a.  The error of a is that of a difference: nothing by the side of
+ * DELTA_ERROR at ordinary epsilon, but the larger one from 1e9 or so on.
+ */
 static bool
 promise_holds(double epsilon, double mu, double delta)
 {
-	return gaussian_delta(epsilon, mu) * (1 + DELTA_ERROR) <= delta;
+	long double far = (long double) epsilon / mu;
+	long double near = (long double) mu / 2;
+	long double least = far - near - 2 * LDBL_EPSILON * (far + near);
+
+	return gaussian_delta(least, mu) * (1 + DELTA_ERROR) <= delta;
 }
 
 /*

@@ -191,6 +191,35 @@ test_inverses(void)
 		   "delta %g is refused", bad_delta[i]);
 }
 
+/*
+ * The largest mu where a double's digits run out: at epsilon so large that a is a
+ * difference of two numbers a billion times its size, and at denormal delta.
+ */
+static void
+test_ends(void)
+{
+	const struct
+	{
+		double epsilon;
+		double delta;
+		long double mu;
+	} ends[] = {
+		{1.1950944436952085e17, 2.0062254006284127e-196, 488895550.73284403L},
+		{8, 1e-320, 0.209219330169267194867L},
+		{0.01, 2e-323, 2.623217049074417058239e-4L},
+		{1, 5e-324, 0.02611609924709207990167L},
+	};
+
+	for (size_t i = 0; i < lengthof(ends); i++)
+	{
+		double mu;
+		bool fine = dp_gaussian_mu(ends[i].epsilon, ends[i].delta, &mu) == DP_OK;
+
+		ok(fine && mu <= ends[i].mu && mu >= ends[i].mu * (1 - 1e-12),
+		   "mu(epsilon %g, delta %g) = %.17g", ends[i].epsilon, ends[i].delta, mu);
+	}
+}
+
 static void
 test_composition(void)
 {
@@ -302,6 +331,7 @@ main(void)
 	test_delta();
 	test_seam();
 	test_inverses();
+	test_ends();
 	test_composition();
 	test_union_threshold();
 	return tap_done();
