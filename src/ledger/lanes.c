@@ -50,13 +50,18 @@ grid_up(double x)
 	return ldexp(ceil(ldexp(x, LANE_QUANTUM_BITS)), -LANE_QUANTUM_BITS);
 }
 
+/* Below this a product's rounding error may itself be too small for a double. */
+#define ERROR_VANISHES_BELOW 0x1p-960
+
 /* a * b for a, b >= 0, rounded down; fma gives the rounding error's sign. */
 double
 lane_multiply_down(double a, double b)
 {
 	double product = a * b;
 
-	return fma(a, b, -product) < 0 ? nextafter(product, 0) : product;
+	if (product < ERROR_VANISHES_BELOW || fma(a, b, -product) < 0)
+		return nextafter(product, 0);
+	return product;
 }
 
 /* a - b for a >= b >= 0, rounded down; the error is itself a double (Knuth's TwoSum). */
@@ -71,8 +76,8 @@ lane_subtract_down(double a, double b)
 }
 
 /*
- * A finite amount on the grid as numeric: LANE_QUANTUM_BITS decimals are
- * enough for it to be exact.
+ * An amount on the grid as numeric: LANE_QUANTUM_BITS decimals are enough for it
+ * to be exact.  It may be infinite, in the lane of another accounting.
  */
 Datum
 lane_exact(double amount)
@@ -80,7 +85,7 @@ lane_exact(double amount)
 	char *text = psprintf("%.*f", LANE_QUANTUM_BITS, amount);
 	char *end = text + strlen(text);
 
-	Assert(isfinite(amount) && amount == grid_up(amount));
+	Assert(amount == grid_up(amount));
 
 	/* numeric keeps trailing zeros, and they would show */
 	while (end[-1] == '0')
@@ -91,7 +96,7 @@ lane_exact(double amount)
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* "count" times a finite amount of at least 0, which is rounded up to the grid. */
+/* "count" times an amount of at least 0, which is rounded up to the grid. */
 Datum
 lane_price(double amount, int32 count)
 {
@@ -159,6 +164,37 @@ lanes_any(const LaneAmounts *amounts)
 		if (lane_less(lane_exact(0), amounts->lane[i]))
 			return true;
 	return false;
+}
+
+/* The smallest double on the grid that is not below an amount, or one a little above. */
+double
+lane_double_up(Datum amount)
+{
+	double nearest = DatumGetFloat8(DirectFunctionCall1(numeric_float8, amount));
+
+	if (nearest != grid_up(nearest) || lane_less(lane_exact(nearest), amount))
+		return nextafter(nearest, HUGE_VAL);
+	return nearest;
+}
+
+/* a + b for a, b >= 0, rounded up. */
+double
+lane_add_up(double a, double b)
+{
+	double sum = a + b;
+	double b_seen = sum - a;
+	double error = (a - (sum - b_seen)) + (b - b_seen);
+
+	return error > 0 ? nextafter(sum, HUGE_VAL) : sum;
+}
+
+/* The root of a double of at least 0, rounded up. */
+double
+lane_root_up(double x)
+{
+	double root = sqrt(x);
+
+	return fma(root, root, -x) < 0 ? nextafter(root, HUGE_VAL) : root;
 }
 
 /* An amount for a message: the nearest double, in its shortest form. */

@@ -37,6 +37,8 @@ typedef struct LaneAmounts
 extern double lane_grid_down(double x);
 extern double lane_multiply_down(double a, double b);
 extern double lane_subtract_down(double a, double b);
+extern double lane_add_up(double a, double b);
+extern double lane_root_up(double x);
 
 extern Datum lane_exact(double amount);
 extern Datum lane_price(double amount, int32 count);
@@ -47,6 +49,7 @@ extern bool lane_fits(Datum price, Datum spent, Datum cap);
 extern Datum lane_remaining(Datum spent, Datum cap);
 extern bool lane_less(Datum a, Datum b);
 extern bool lanes_any(const LaneAmounts *amounts);
+extern double lane_double_up(Datum amount);
 extern char *lane_text(Datum amount);
 
 #endif /* DPNGRAM_LANES_H */

@@ -87,7 +87,8 @@ SELECT d.name AS dataset,
 			WHEN l.rho_spent > l.rho_cap OR l.rho_delta_spent > l.rho_delta_cap THEN 0
 			ELSE dpngram.zcdp_epsilon(l.rho_cap - l.rho_spent, l.rho_delta_cap - l.rho_delta_spent,
 				l.delta) END
-		ELSE greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, 0)::float8
+		ELSE CASE WHEN l.basic_delta_spent > l.basic_delta_cap THEN 0
+			ELSE greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, 0)::float8 END
 		END AS remaining_epsilon,
 	l.rho_cap::float8 AS rho_cap,
 	l.rho_spent::float8 AS rho_spent,

@@ -123,7 +123,8 @@ CREATE FUNCTION dpngram.exported(of_dataset integer) RETURNS jsonb
 	AS $$
 	SELECT jsonb_build_object('class_name', 'ComposedDpEvent', 'dataset', d.name,
 			'accounting', d.accounting, 'epsilon', to_jsonb(d.epsilon), 'delta', to_jsonb(d.delta),
-			'events', coalesce(jsonb_agg(release.object ORDER BY release.id), '[]'))
+			'events', coalesce(jsonb_agg(release.object ORDER BY release.id)
+				FILTER (WHERE release.id IS NOT NULL), '[]'))
 	  FROM dpngram.dataset d
 	  LEFT JOIN LATERAL (
 		SELECT r.id, jsonb_build_object('release', r.id, 'at', r.at, 'mechanism', r.mechanism)
