@@ -35,6 +35,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "common/dp_gaussian.h"
@@ -160,6 +161,16 @@ valid_amount(double amount)
 	return isfinite(amount) && amount >= 0;
 }
 
+/*
+ * Is what a call asks for an (epsilon, delta) that can be debited?  Accounting basic
+ * debits nothing else, so it can't be nothing.
+ */
+bool
+accounting_valid_call(double epsilon, double delta)
+{
+	return valid_amount(epsilon) && valid_amount(delta) && (epsilon > 0 || delta > 0);
+}
+
 /* Are all amounts finite and not negative? */
 bool
 accounting_valid_events(const LedgerPrice *price)
@@ -180,7 +191,8 @@ event_rho(const LedgerEvent *event)
 	switch (event->kind)
 	{
 		case EVENT_GAUSSIAN:
-			return event->amount / 2; /* exact, or below every quantum */
+			/* exact, or below the quantum, to which it is rounded up unless it is 0 */
+			return Max(event->amount / 2, Min(event->amount, DBL_MIN));
 		case EVENT_LAPLACE:
 		case EVENT_PURE:
 			return dp_pure_to_rho(event->amount);

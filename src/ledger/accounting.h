@@ -31,6 +31,7 @@ extern const char *accounting_name(LedgerAccounting accounting);
 extern AccountingLanes accounting_lanes(LedgerAccounting accounting);
 
 extern bool accounting_caps(const Budget *budget, LaneAmounts *caps);
+extern bool accounting_valid_call(double epsilon, double delta);
 extern bool accounting_valid_events(const LedgerPrice *price);
 extern LaneAmounts accounting_price(const LedgerPrice *price, double epsilon, double delta);
 extern int accounting_short(LedgerAccounting accounting, const LaneAmounts *price,

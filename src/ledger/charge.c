@@ -282,10 +282,15 @@ request_check(const LedgerRequest *request)
 {
 	if (request->ncandidates < 1 || request->ncandidates > LEDGER_MAX_CANDIDATES)
 		elog(ERROR, "a charge needs 1 to %d prices", LEDGER_MAX_CANDIDATES);
+	if (!accounting_valid_call(request->epsilon, request->delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("a call must be private for some finite epsilon and delta")));
 	for (int i = 0; i < request->ncandidates; i++)
 	{
-		if (request->candidates[i].nevents > LEDGER_MAX_EVENTS)
-			elog(ERROR, "a price has at most %d events", LEDGER_MAX_EVENTS);
+		if (request->candidates[i].nevents < 1 ||
+			request->candidates[i].nevents > LEDGER_MAX_EVENTS)
+			elog(ERROR, "a price has 1 to %d events", LEDGER_MAX_EVENTS);
 		if (!accounting_valid_events(&request->candidates[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_ARGUMENT),

@@ -72,6 +72,9 @@ SELECT try($$SELECT ledger_charge('amounts', '{0,1,0,1,0,0}')$$);
 SELECT try(format('SELECT ledger_charge(%L, %L)', 'amounts', prices))
   FROM unnest('{"{-1,0,0}","{0,NaN,0}","{0,0,Infinity}","{}"}'::text[]) prices;
 SELECT try($$SELECT ledger_charge('amounts', '{0,0,0}', parameters => '{"a":')$$);
+-- a call that asks for no epsilon and no delta would be free in accounting basic
+SELECT epsilon, delta, try(format('SELECT ledger_charge_event(%L, %L, 0, 1, %L, %L)', 'amounts', 'pure', epsilon, delta))
+  FROM (VALUES (0::float8, 0::float8), ('NaN', 0), (1, 'NaN'), ('Infinity', 0), (-1, 0), (1, -1e-9), (0, 1e-9), (1e-9, 0)) v (epsilon, delta);
 SELECT dp_unprotect('amounts');
 
 -- protecting again carries forward what was spent, and says so in the log
@@ -88,11 +91,30 @@ SELECT try($$SELECT ledger_charge('amounts', '{0,1e-9,0}')$$);
 SELECT try($$SELECT ledger_charge('amounts', '{1e-9,0,0}')$$);
 SELECT dp_unprotect('other');
 
+-- an amount is rounded up to the quantum in each lane that it has part in, however small; and one
+-- whose square is no number takes an infinite rho
+CREATE TABLE small (who int, what text);
+SELECT dp_protect('small', 'who', 8, 1e-6, accounting => 'zcdp');
+SELECT count(ledger_charge_event('small', kind, 5e-324)) FROM unnest('{gaussian,laplace,exponential,pure,delta}'::text[]) kind;
+SELECT events->0->>'event' AS event, (mu2 * 2::numeric ^ 100)::int AS mu2, (eps_pure * 2::numeric ^ 100)::int AS eps_pure,
+	(delta_add * 2::numeric ^ 100)::int AS delta_add, (rho * 2::numeric ^ 100)::int AS rho, (rho_delta * 2::numeric ^ 100)::int AS rho_delta
+  FROM dpngram.release r JOIN dpngram.dataset d ON d.id = r.dataset
+ WHERE d.name = 'small' AND r.epsilon IS NOT NULL ORDER BY r.id;
+SELECT dp_unprotect('small');
+SELECT dp_protect('small', 'who', 1e300, 0, options => '{"carry_forward": false}');
+SELECT ledger_charge_event('small', 'pure', 1e200) > 0 AS charged;
+SELECT rho_spent, epsilon_by_zcdp, epsilon_by_gdp FROM dpngram.budget WHERE dataset = 'small';
+SELECT dp_unprotect('small');
+SELECT dp_protect('small', 'who', 1e300, 0.5, accounting => 'zcdp');
+SELECT rho_remaining, remaining_epsilon FROM dpngram.budget WHERE dataset = 'small';
+SELECT try($$SELECT ledger_charge('small', '{1e-9,0,0}')$$);
+SELECT dp_unprotect('small');
+
 -- in every dataset the log adds up to what was spent
 SELECT count(*) > 0 AND bool_and((d.mu2_spent, d.eps_pure_spent, d.delta_add_spent) = (r.mu2, r.eps_pure, r.delta_add)) AS balanced
   FROM dpngram.dataset d
   JOIN (SELECT dataset, sum(mu2) AS mu2, sum(eps_pure) AS eps_pure, sum(delta_add) AS delta_add
 		  FROM dpngram.release GROUP BY dataset) r ON r.dataset = d.id;
 
-DROP TABLE amounts;
+DROP TABLE amounts, small;
 DROP FUNCTION try, next_up, caps;
