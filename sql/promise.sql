@@ -133,6 +133,55 @@ END $$;
 SELECT max(step) AS steps, count(DISTINCT life) > 3 AS lives, max(model) > 0 AS calls FROM promise.seen;
 SELECT * FROM promise.seen WHERE counted IS DISTINCT FROM model ORDER BY step LIMIT 5;
 SELECT count(dp_unprotect(name::name)) > 0 AS ended FROM promise.life WHERE NOT ended;
+-- A partition goes to and fro between tables of two datasets, which live on: what either answers about it
+-- counts in the other once it is back, and what it answers without it does not suspend the other.
+CREATE TABLE promise.t1 (who int, what text) PARTITION BY LIST (who);
+CREATE TABLE promise.t2 (who int, what text) PARTITION BY LIST (who);
+CREATE TABLE promise.part (who int, what text);
+CREATE TABLE promise.other (who int, what text);
+CREATE VIEW promise.spent AS SELECT string_agg(name || ' ' || trim_scale(basic_epsilon_spent), ', ' ORDER BY name) AS spent
+FROM dpngram.dataset WHERE ended IS NULL AND name IN ('d1', 'd2', 'd3');
+CREATE FUNCTION spend(relation text, epsilon float8) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT FROM dp_set_union(%L, ''who'', ''what'', %L, 1e-6)', relation, epsilon);
+	RETURN 'fine';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT dp_protect('promise.t1', 'who', 1000, 0.1, 'd1', 'basic'), dp_protect('promise.t2', 'who', 1000, 0.1, 'd2', 'basic'),
+	dp_protect('promise.other', 'who', 1000, 0.1, 'd3', 'basic');
+ALTER TABLE promise.t1 ATTACH PARTITION promise.part FOR VALUES IN (1);
+SELECT spend('promise.t1', 1);
+ALTER TABLE promise.t1 DETACH PARTITION promise.part;
+ALTER TABLE promise.t2 ATTACH PARTITION promise.part FOR VALUES IN (1);
+SELECT spend('promise.t2', 2);
+SELECT dp_resume('d2');
+SELECT spend('promise.t2', 2), spend('promise.t1', 4), spend('promise.t2', 8);
+TABLE promise.spent;
+ALTER TABLE promise.t2 DETACH PARTITION promise.part;
+ALTER TABLE promise.t1 ATTACH PARTITION promise.part FOR VALUES IN (1);
+SELECT spend('promise.t1', 16);
+SELECT dp_resume('d1');
+SELECT spend('promise.t1', 16), spend('promise.t2', 32), spend('promise.t1', 64);
+TABLE promise.spent;
+ALTER TABLE promise.t1 DETACH PARTITION promise.part;
+ALTER TABLE promise.t2 ATTACH PARTITION promise.part FOR VALUES IN (1);
+SELECT spend('promise.t2', 128);
+SELECT dp_resume('d2');
+SELECT spend('promise.t2', 128);
+TABLE promise.spent;
+-- likewise where it is taken out of its dataset
+ALTER TABLE promise.t2 DETACH PARTITION promise.part;
+SELECT dp_attach('d3', 'promise.part', 'who');
+SELECT spend('promise.part', 1);
+SELECT dp_detach('d3', 'promise.part');
+ALTER TABLE promise.t2 ATTACH PARTITION promise.part FOR VALUES IN (1);
+SELECT spend('promise.other', 2), spend('promise.t2', 1);
+SELECT dp_resume('d2');
+SELECT spend('promise.other', 4), spend('promise.t2', 1);
+TABLE promise.spent;
+SELECT dp_unprotect(d) FROM unnest('{d1,d2,d3}'::name[]) d;
+
 SET client_min_messages = error;
 DROP SCHEMA promise CASCADE;
-DROP FUNCTION fresh, life, come;
+DROP FUNCTION fresh, life, come, spend;

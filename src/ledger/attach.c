@@ -280,8 +280,9 @@ dpngram_detach(PG_FUNCTION_ARGS)
 				 errhint("End the dataset by dp_unprotect.")));
 	owner_act(&cat, dataset, "dp_detach", detach_json(relation_text(relation)), NULL);
 	arg_int4(&args, relation->id);
-	catalog_change("UPDATE dpngram.relation SET detached = pg_catalog.clock_timestamp() "
-				   "WHERE id = $1",
+	catalog_change("UPDATE dpngram.relation r SET detached = pg_catalog.clock_timestamp(), "
+				   "detached_after = d.releases "
+				   "FROM dpngram.dataset d WHERE r.id = $1 AND d.id = r.dataset",
 				   &args);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();

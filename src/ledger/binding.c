@@ -82,8 +82,9 @@ binding_insert(int32 relation_id, const Binding *binding)
 }
 
 /*
- * Notes which partitions and children a relation has whose rows are about to be read:
- * taken out of it later, they have lost what its dataset spent (carry.c).
+ * Notes which partitions and children a relation has whose rows are about to be read,
+ * and which it had and has not any more: taken out of it, they have lost what its
+ * dataset spent until then (carry.c).  Before the release's own row is written.
  */
 void
 binding_note_children(const DatasetRelation *relation)
@@ -95,11 +96,20 @@ binding_note_children(const DatasetRelation *relation)
 	arg_oid(&args, relation->binding.relid);
 	arg_int4(&args, relation->id);
 	catalog_change("WITH RECURSIVE " DOWN_CTE ", "
-				   "child AS (SELECT relid FROM down WHERE relid <> $1) "
-				   "UPDATE dpngram.relation_binding b SET children = "
-				   "ARRAY(SELECT pg_catalog.unnest(b.children) UNION SELECT relid FROM child) "
-				   "WHERE b.relation = $2 AND EXISTS ("
-				   "SELECT relid FROM child EXCEPT SELECT pg_catalog.unnest(b.children))",
+				   "child AS (SELECT relid, 0::int8 AS until FROM down WHERE relid <> $1), "
+				   "gone AS (SELECT c.relid, CASE c.until WHEN 0 THEN d.releases ELSE c.until END "
+				   "FROM dpngram.relation_binding b JOIN dpngram.relation r ON r.id = b.relation "
+				   "JOIN dpngram.dataset d ON d.id = r.dataset "
+				   "CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(b.children), "
+				   "pg_catalog.unnest(b.children_until)) c (relid, until) "
+				   "WHERE b.relation = $2 AND c.relid NOT IN (SELECT relid FROM child)), "
+				   "now AS (SELECT pg_catalog.array_agg(n.relid ORDER BY n.relid) AS children, "
+				   "pg_catalog.array_agg(n.until ORDER BY n.relid) AS until "
+				   "FROM (SELECT * FROM child UNION ALL SELECT * FROM gone) n) "
+				   "UPDATE dpngram.relation_binding b SET children = now.children, "
+				   "children_until = now.until FROM now WHERE b.relation = $2 "
+				   "AND now.children IS NOT NULL AND (b.children <> now.children "
+				   "OR b.children_until <> now.until)",
 				   &args);
 }
 

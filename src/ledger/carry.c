@@ -35,9 +35,11 @@
  * $1 the relation, $2 a dataset that it is to belong to, or 0; $3 to $6 its time zone
  * and the relation's column of time, NULL where there are no periods: name, number
  * and type.  "met" are the datasets that ever held a relation of the kin, or one that
- * had such a relation for a child when it was read; whether by the same time; and
- * whether the two have been parted since.  "former" are those of them that it is not in
- * any more, and "counts" those whose spending nobody has had forgotten.
+ * had such a relation for a child when it was read; whether by the same time; whether
+ * the two have been parted since; and the last release that can have read any of its
+ * rows, NULL if that may have been any.  "former" are those of them that it is not in
+ * any more, "counts" those whose spending nobody has had forgotten, and "uncounted"
+ * those that read its rows when it was there, later than $2 has carried them forward.
  */
 #define MET \
 	"WITH RECURSIVE " KIN_CTE ", " \
@@ -46,6 +48,10 @@
 	"WHERE c.oid IN (SELECT relid FROM kin)), " \
 	"met AS (SELECT r.dataset AS id, r.detached, " \
 	"coalesce(b.relid NOT IN (SELECT relid FROM kin), false) AS parted, " \
+	"CASE WHEN b.relid NOT IN (SELECT relid FROM kin) THEN least(r.detached_after, (SELECT " \
+	"nullif(c.until, 0) FROM ROWS FROM (pg_catalog.unnest(b.children), " \
+	"pg_catalog.unnest(b.children_until)) c (relid, until) WHERE c.relid = k.relid)) " \
+	"ELSE r.detached_after END AS until, " \
 	"coalesce(CASE WHEN b.relation IS NULL " \
 	"THEN r.time_col = $4 WHEN b.relid = $1 THEN b.time_attnum = $5 AND b.time_type = $6 " \
 	"ELSE a.attname = $4::name AND b.time_type = $6 END, false) AS same_time " \
@@ -59,10 +65,15 @@
 	"WHERE d.id <> $2 AND (d.ended IS NOT NULL OR met.detached IS NOT NULL OR met.parted)), " \
 	"counts AS (SELECT f.id FROM former f WHERE NOT EXISTS (" \
 	"SELECT FROM dpngram.carried c WHERE c.source = f.id AND c.forgotten " \
-	"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former)))) "
+	"AND (c.dataset = $2 OR c.dataset IN (SELECT id FROM former)))), " \
+	"uncounted AS (SELECT DISTINCT n.id FROM counts n JOIN met ON met.id = n.id " \
+	"JOIN dpngram.release r ON r.dataset = n.id AND r.epsilon IS NOT NULL " \
+	"LEFT JOIN dpngram.carried c ON c.dataset = $2 AND c.source = n.id " \
+	"WHERE r.number > coalesce(c.releases, 0) AND r.number <= coalesce(met.until, r.number)) "
 
 static const char *const sources_select =
-	FORMER ", carrying (id) AS (SELECT n.id FROM counts n UNION "
+	FORMER ", carrying (id) AS (SELECT n.id FROM counts n "
+	"WHERE NOT $7 OR n.id IN (SELECT u.id FROM uncounted u) UNION "
 	"SELECT c.source FROM carrying JOIN dpngram.carried c "
 	"ON c.dataset = carrying.id AND NOT c.forgotten), "
 	"had AS (SELECT c.source AS id, c.by_period, c.releases FROM dpngram.carried c "
@@ -75,14 +86,10 @@ static const char *const sources_select =
 	"CROSS JOIN LATERAL (SELECT " LANE_SUMS " FROM dpngram.release r "
 	"WHERE r.dataset = d.id AND r.epsilon IS NOT NULL "
 	"AND (h.id IS NULL OR h.by_period OR r.number > h.releases)) s "
-	"WHERE d.id IN (SELECT id FROM carrying) AND d.id <> $2 AND (h.id IS NULL OR NOT $7 "
-	"AND (d.releases > h.releases OR (h.by_period AND NOT p.by_period))) ORDER BY d.id";
+	"WHERE d.id IN (SELECT id FROM carrying) AND d.id <> $2 AND (h.id IS NULL "
+	"OR d.releases > h.releases OR (h.by_period AND NOT p.by_period)) ORDER BY d.id";
 
-static const char *const uncarried_select =
-	FORMER "SELECT n.id FROM counts n WHERE NOT EXISTS ("
-	"SELECT FROM dpngram.carried c WHERE c.dataset = $2 AND c.source = n.id) "
-	"AND EXISTS (SELECT FROM dpngram.release r "
-	"WHERE r.dataset = n.id AND r.epsilon IS NOT NULL) LIMIT 1";
+static const char *const uncounted_select = FORMER "SELECT u.id FROM uncounted u LIMIT 1";
 
 /* clang-format on */
 
@@ -110,7 +117,7 @@ row_source(const Catalog *cat, uint64 row, bool carry_forward)
 	return source;
 }
 
-/* carry_sources(), or only what comes from datasets that "has" does not carry at all. */
+/* carry_sources(), or only what comes from datasets that read its rows uncounted by "has". */
 static Carried
 gather(const Catalog *cat, const Attachment *relation, int32 has, const Renewal *renewal,
 	   bool carry_forward, bool only_new)
@@ -242,7 +249,7 @@ carry_newcomers(const Dataset *dataset, Oid relid)
 	arg_oid(&args, relid);
 	arg_int4(&args, dataset->id);
 	arg_time_column(&args, &relation, &renewal);
-	if (catalog_query(uncarried_select, &args) == 0)
+	if (catalog_query(uncounted_select, &args) == 0)
 		return NULL;
 	return "Rows that were protected before came to it by inheritance or partitioning.";
 }

@@ -53,16 +53,21 @@ ALTER TABLE dpngram.relation
 	DROP CONSTRAINT relation_dataset_fkey,
 	ADD time_col text,
 	ADD attached timestamptz NOT NULL DEFAULT clock_timestamp(),
-	ADD detached timestamptz;
+	ADD detached timestamptz,
+	ADD detached_after bigint,
+	ADD CONSTRAINT relation_detached_check CHECK (num_nulls(detached, detached_after) IN (0, 2));
 COMMENT ON COLUMN dpngram.relation.time_col IS 'the column that tells a row''s period, where the budget renews';
 COMMENT ON COLUMN dpngram.relation.detached IS 'when it was taken out of the dataset';
+COMMENT ON COLUMN dpngram.relation.detached_after IS 'number of the dataset''s last release until then';
 
 ALTER TABLE dpngram.relation_binding
 	ADD timeline bigint,
 	ADD time_attnum integer NOT NULL DEFAULT 0,
 	ADD time_type oid NOT NULL DEFAULT 0,
-	ADD children oid[] NOT NULL DEFAULT '{}';
+	ADD children oid[] NOT NULL DEFAULT '{}',
+	ADD children_until bigint[] NOT NULL DEFAULT '{}';
 COMMENT ON COLUMN dpngram.relation_binding.children IS 'partitions and children that it had when it was read';
+COMMENT ON COLUMN dpngram.relation_binding.children_until IS 'number of the dataset''s release by which each of them was gone; 0: still there';
 
 ALTER TABLE dpngram.grantee
 	DROP CONSTRAINT grantee_dataset_fkey,

@@ -142,6 +142,7 @@ UPDATE dpngram.relation_binding b SET children = ARRAY(
 		SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = b.relid
 		UNION SELECT i.inhrelid FROM down JOIN pg_inherits i ON i.inhparent = down.relid)
 	SELECT relid FROM down);
+UPDATE dpngram.relation_binding SET children_until = array_fill(0::bigint, ARRAY[cardinality(children)]);
 
 -- A binding holds for the timeline on which its dataset was last heard of: where the
 -- server was promoted or recovered since, its owner has the word.
