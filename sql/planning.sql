@@ -261,6 +261,7 @@ RESET client_min_messages;
 CREATE TABLE plan.days (who int, what text, at date);
 ALTER TABLE plan.days OWNER TO regress_plan_owner;
 SELECT dp_protect('plan.days', 'who', 4, 1e-6, dataset => 'days', options => '{"renews": "10 years", "time_col": "at"}');
+SELECT dp_export_events('days')->'events' AS none_yet;
 SELECT call('plan.days', 'dp_ngrams', 2, 1e-7, '{"options": {"period": "1985-03-01"}}');
 SELECT lane, spent, remaining = cap AS untouched FROM dp_remaining('days');
 SELECT calls_left = (SELECT min(div(r.remaining, p.amount)) FROM dp_remaining('days') r JOIN dp_price('dp_ngrams', 2, 1e-7) p USING (lane)) AS of_the_present
