@@ -55,6 +55,10 @@ ALTER ROLE regress_life_owner RENAME TO regress_life_boss;
 SET ROLE regress_life_anna;
 SELECT spend('life2.t2', 'person');
 SELECT spend('life2.t2', 'who');
+-- the log keeps a caller's name of the time: its own earlier calls it can't find any more, its owner can
+SELECT caller_role, grantee, relation FROM dpngram.releases;
+SET ROLE regress_life_boss;
+SELECT caller_role, grantee, relation FROM dpngram.releases WHERE mechanism = 'dp_ngrams' ORDER BY id;
 RESET ROLE;
 SELECT name, role, calls FROM calls ORDER BY 1, 2 NULLS FIRST;
 SELECT schema, name, user_col, columns FROM dpngram.relation WHERE dataset = (SELECT min(id) FROM calls);
@@ -186,6 +190,7 @@ SET ROLE regress_life_heir;
 SELECT dp_resume('d');
 SELECT dp_detach('d', 'life2.more');
 SELECT dp_detach('d', 'life2.more');
+SELECT dp_detach('d', NULL);
 SELECT dp_detach('d', 'life2.t2');
 SELECT * FROM seen();
 RESET ROLE;

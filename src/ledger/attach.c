@@ -157,7 +157,8 @@ refuse_null_arguments(FunctionCallInfo fcinfo, int n)
 		if (PG_ARGISNULL(i))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("dataset, relation and user_col must not be null")));
+					 n == 2 ? errmsg("dataset and relation must not be null") :
+							  errmsg("dataset, relation and user_col must not be null")));
 }
 
 PG_FUNCTION_INFO_V1(dpngram_attach);
