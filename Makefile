@@ -181,6 +181,9 @@ $(UPGRADE): $(UPGRADE_PIECES) dpngram.control Makefile
 
 src/ledger/version.o: dpngram.control
 
+# with other flags all is compiled anew; without those of sections the worker's library can't load
+$(OBJS) $(WORKER_ONLY_OBJS): Makefile
+
 all: $(WORKER_LIB)
 install: install-worker
 installdirs: installdirs-worker
@@ -189,6 +192,8 @@ uninstall: uninstall-worker
 $(WORKER_LIB): $(WORKER_OBJS) src/ledger/worker.map Makefile
 	$(CC) $(CFLAGS) $(WORKER_OBJS) $(LDFLAGS) $(LDFLAGS_SL) -shared -Wl,--gc-sections \
 		-Wl,--version-script=$(srcdir)/src/ledger/worker.map -lm -o $@
+	@if nm -D --undefined-only $@ | grep gsl_; then \
+		echo "$@ needs GSL and could not be loaded: compile with -ffunction-sections"; rm -f $@; exit 1; fi
 
 .PHONY: install-worker installdirs-worker uninstall-worker
 install-worker: $(WORKER_LIB) installdirs-worker
