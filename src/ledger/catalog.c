@@ -323,7 +323,7 @@ row_lanes(const Catalog *cat, uint64 row, int first_column)
 
 /*
  * The row and the debit in one statement.  The columns of "entry" are what the
- * digest covers, in this order (src/sql/10_ledger.sql, dpngram.broken_chain).  The
+ * digest covers, in this order (src/sql/11_chain.sql, dpngram.broken_chain).  The
  * digest is made by the UPDATE, from the row that it locked, so that the chain
  * holds whatever came in between.
  */
