@@ -64,7 +64,16 @@ sub step_improper
 		return;
 	}
 	my $amount = pick('NaN', 'Infinity', '-1e-300');
-	$sql =~ s/'\{[^,]*,/'{$amount,/;
+	if (rand() < 0.5)
+	{
+		$sql =~ s/'\{[^,]*,/'{$amount,/;
+	}
+	else
+	{
+		# a call that asks for nothing would be free in accounting basic
+		$amount = pick("'NaN'", '0', '-1e-300');
+		$sql =~ s/epsilon => [^,]*, delta => [^,)]*/epsilon => $amount, delta => 0/;
+	}
 	$at->{session}->run("SELECT $sql");
 	ended($call, $at->{session}{state}, refused => 'NG005', what => $amount);
 	return;

@@ -249,7 +249,7 @@ sub new_call
 	my $role = $how{role} // $at->{role};
 	my @prices = map { [ $how{part} ? part_of_rest($relation, $how{part}) : random_price($relation, $at) ] }
 	  1 .. ($how{candidates} // 1);
-	my ($epsilon, $delta) = @{ $prices[0] }[ 3, 4 ];
+	my ($epsilon, $delta) = ($prices[0][3] || 1e-9, $prices[0][4]);
 	my %call = (op => ++$op, relation => $relation, role => $role, dataset => $model->id($relation),
 		first => $model->may($relation, $role));
 	my $sql = sprintf(q{ledger_charge('%s', '{%s}', parameters => '{"op": %d}', epsilon => %s, delta => %s%s)},
