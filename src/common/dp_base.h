@@ -33,7 +33,7 @@ typedef enum DpStatus
 #define DP_LATTICE_BITS 20
 #define DP_LATTICE_ONE (INT64CONST(1) << DP_LATTICE_BITS)
 
-/* The public cap on one user's distinct keys a level, see dp_slack(). */
+/* The public cap on one user's distinct keys a level, see dp_slack_epsilon(). */
 #define DP_MAX_KEYS (1 << 20)
 
 #endif /* DP_BASE_H */

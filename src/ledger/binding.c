@@ -113,7 +113,7 @@ binding_note_children(const DatasetRelation *relation)
 				   &args);
 }
 
-bool
+static bool
 binding_is_local(const Binding *binding)
 {
 	return binding->system_identifier == GetSystemIdentifier() &&

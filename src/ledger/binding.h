@@ -15,7 +15,6 @@ extern void binding_check(const Dataset *dataset, const DatasetRelation *relatio
 extern Binding binding_make(Oid relid, AttrNumber user_attnum, AttrNumber time_attnum);
 extern void binding_insert(int32 relation_id, const Binding *binding);
 extern void binding_note_children(const DatasetRelation *relation);
-extern bool binding_is_local(const Binding *binding);
 
 extern Oid relation_of(const DatasetRelation *relation);
 extern Oid relation_owner(const Dataset *dataset, const DatasetRelation *relation);
