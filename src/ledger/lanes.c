@@ -16,9 +16,9 @@
  *	- conversions between notions of privacy (dp_gaussian.c, dp_zcdp.c) are
  *	  rounded so that the promise holds.
  *
- * Hence a price that equals a cap, as a double, fits it, however often the two
- * were stored and read, and one that exceeds it by one unit in the last place
- * does not.
+ * Hence a price that equals a cap, as a double of at least 2^-48, fits it, however
+ * often the two were stored and read, and one that exceeds it by one unit in the
+ * last place does not.
  */
 #include "postgres.h"
 
