@@ -83,6 +83,30 @@ DISCARD TEMP;
 SELECT ngram FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3, max_length => 1);
 SELECT count(*) FROM atk_ana.loot;
 
+-- the text of the owner's functions means what it meant to the owner
+SET ROLE regress_atk_owner;
+CREATE FUNCTION atk.redact(t text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN regexp_replace(t, '\w+$', 'things'); END $$;
+CREATE FUNCTION atk.first(t text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE w text; BEGIN SELECT word INTO w FROM regexp_split_to_table(t, ' ') WITH ORDINALITY AS p (word, place) ORDER BY place; RETURN w; END $$;
+CREATE FUNCTION atk.split(t text) RETURNS text[] LANGUAGE plpgsql AS $$ BEGIN RETURN ('{' || replace(t, ' ', ',NULL,') || '}')::text[]; END $$;
+REVOKE EXECUTE ON FUNCTION atk.redact(text), atk.first(text), atk.split(text) FROM PUBLIC;
+CREATE VIEW atk.redacted AS SELECT who, atk.redact(what) AS what, atk.split(what) AS parts, atk.first(what) AS first FROM atk.raw;
+SELECT dp_protect('atk.redacted', 'who', 100, 1e-1, dataset => 'atk.redacted');
+SELECT dp_grant('atk.redacted', 'regress_atk_ana');
+SET ROLE regress_atk_ana;
+SET standard_conforming_strings = off;
+SET escape_string_warning = off;
+SET array_nulls = off;
+SET plpgsql.extra_errors = 'all';
+SELECT ngram FROM dp_ngrams('atk.redacted', 'who', 'what', 4, 1e-3, max_length => 1);
+SELECT ngram FROM dp_ngrams('atk.redacted', 'who', 'parts', 4, 1e-3, max_length => 1);
+SELECT ngram FROM dp_ngrams('atk.redacted', 'who', 'first', 4, 1e-3, max_length => 1);
+RESET standard_conforming_strings;
+RESET escape_string_warning;
+RESET array_nulls;
+SHOW plpgsql.extra_errors;
+RESET plpgsql.extra_errors;
+
 -- statistics, which any role may read, say nothing of the read
 BEGIN;
 SELECT count(*) FROM dp_ngrams('atk.plain', 'who', 'what', 4, 1e-3, max_length => 1);
@@ -102,7 +126,7 @@ SELECT dp_protect('atk.huge', 'who', 1e300, 0, 'atk.huge');
 RESET ROLE;
 SELECT eps_pure_cap = 1e300 AS finite FROM dpngram.budget WHERE dataset = 'atk.huge';
 
-SELECT dp_unprotect(r) FROM unnest('{atk.raw,atk.aliased,atk.plain,atk.slowly,atk.feigned,atk.huge}'::text[]) r;
+SELECT dp_unprotect(r) FROM unnest('{atk.redacted,atk.raw,atk.aliased,atk.plain,atk.slowly,atk.feigned,atk.huge}'::text[]) r;
 SET client_min_messages = error;
 DROP SCHEMA atk, atk_ana CASCADE;
 DROP ROLE regress_atk_owner, regress_atk_ana;

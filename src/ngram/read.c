@@ -453,9 +453,12 @@ run_query(const ReadSpec *spec, DestReceiver *receiver)
  * The search_path would choose the functions of the owner's views.  Messages
  * of the read would tell of the data, also those of level LOG (trace_sort
  * counts rows).  With row_security off, FORCE ROW LEVEL SECURITY would be an
- * error instead of a filter.  transform_null_equals changes the SQL inside of
- * functions.  gin_fuzzy_search_limit makes an index scan drop rows by how many
- * there are, so that one user's presence could change another's rows.
+ * error instead of a filter.  transform_null_equals, standard_conforming_strings,
+ * backslash_quote and array_nulls change the SQL inside of functions: a pattern
+ * like '\d+' would match something else.  plpgsql.extra_errors makes errors of
+ * what is none, and whether there was one can't be hidden.
+ * gin_fuzzy_search_limit makes an index scan drop rows by how many there are,
+ * so that one user's presence could change another's rows.
  */
 static const struct
 {
@@ -466,6 +469,10 @@ static const struct
 	{"client_min_messages", "error"},
 	{"row_security", "on"},
 	{"transform_null_equals", "off"},
+	{"standard_conforming_strings", "on"},
+	{"backslash_quote", "safe_encoding"},
+	{"array_nulls", "on"},
+	{"plpgsql.extra_errors", "none"},
 	{"gin_fuzzy_search_limit", "0"},
 };
 
