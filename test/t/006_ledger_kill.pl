@@ -251,8 +251,7 @@ my %certain = (
 	before => sub { until_true('the call waits', waits("pid = $client->{pid}", q{'object'})); return },
 	worker => sub { return worker_waits(q{'transactionid', 'tuple'}) },
 	committed => sub {
-		my $worker = worker_waits(q{'transactionid', 'tuple'});
-
+		worker_waits(q{'transactionid', 'tuple'});
 		stop_process($client->{pid});
 		$holder->must('ROLLBACK');
 		until_true('the debit', sub { $observer->value("SELECT EXISTS (SELECT FROM ($log) r (op) WHERE op = '$op')") });
@@ -262,6 +261,7 @@ my %certain = (
 	rows => sub {
 		until_true('nobody takes the rows', waits("pid = $client->{pid}", q{'ClientWrite'}));
 		$client->listen(1);
+		die 'no row arrived' unless $client->{rows};
 		return;
 	});
 
@@ -277,7 +277,8 @@ sub strike_certain
 
 	$holder->must($prepare{$phase}) if $prepare{$phase};
 	strike("$target, $phase", $phase eq 'rows' ? 'ngrams' : $phase eq 'read' ? 'long' : 'charge',
-		$target, 1, $certain{$phase}) or die "$target, $phase: nothing to kill";
+		$target, 1, sub { my ($worker) = $certain{$phase}->(); return ($worker, $phase) })
+	  or die "$target, $phase: nothing to kill";
 	return;
 }
 
