@@ -8,7 +8,7 @@
 
 # In continuous integration the unit tests run under the sanitizers, too.
 SUITES=${SUITES:-lint unit ${CI:+sanitize} modules regress isolation tap audit}
-SUITE_SECONDS=${SUITE_SECONDS:-600}
+SUITE_SECONDS=${SUITE_SECONDS:-1200}
 
 passed=0
 failed=0

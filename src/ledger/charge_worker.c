@@ -97,13 +97,14 @@ dataset_for_update(const Catalog *cat, int32 id)
 	return dataset;
 }
 
+/* The lane that is short, and what can be done. */
 static void
 refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 {
 	const char *lane = lane_names[shortage->lane];
 	const char *asked = lane_text(shortage->asked);
 	const char *remaining = lane_text(shortage->remaining);
-	bool renews = dataset->renewal.every != NULL;
+	const char *period = dataset->renewal.every != NULL ? " for its period" : "";
 
 	if (shortage->role != NULL)
 		ereport(ERROR,
@@ -111,18 +112,18 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 				 errmsg("privacy budget of role \"%s\" in dataset \"%s\" is exhausted",
 						shortage->role, dataset->name),
 				 errdetail("The call needs %s of lane %s, of which %s remains in the grant%s.",
-						   asked, lane, remaining, renews ? " for its period" : "")));
-	if (shortage->overdrawn && !renews)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
-				 errdetail("The relation's former dataset spent more of lane %s than this one has.",
-						   lane)));
+						   asked, lane, remaining, period),
+				 errhint("Ask for less. The dataset's owner can grant more by dp_grant.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 			 errmsg("privacy budget of dataset \"%s\" is exhausted", dataset->name),
-			 errdetail("The call needs %s of lane %s, of which %s remains%s.",
-					   asked, lane, remaining, renews ? " for its period" : "")));
+			 shortage->overdrawn && period[0] == '\0' ?
+				 errdetail("The relation's former dataset spent more of lane %s than this one "
+						   "has.",
+						   lane) :
+				 errdetail("The call needs %s of lane %s, of which %s remains%s.", asked, lane,
+						   remaining, period),
+			 errhint("Ask for less. Its owner can raise the budget by dp_set_budget.")));
 }
 
 static LaneAmounts

@@ -69,8 +69,11 @@ relation_to_bind(const Catalog *cat, const Dataset *dataset, const DatasetRelati
 				 errmsg("relation %s of dataset \"%s\" does not exist",
 						quote_qualified_identifier(relation->schema, relation->relname),
 						dataset->name),
-				 errhint("Restore it, give it that name until dp_resume is done, or take it out "
-						 "by dp_detach.")));
+				 list_length(dataset->relations) > 1 ?
+					 errhint("Restore it, give it that name until dp_resume is done, or take it "
+							 "out by dp_detach.") :
+					 errhint("Restore it, give it that name until dp_resume is done, or end the "
+							 "dataset by dp_unprotect.")));
 	relation_lock_owned(relid, cat->caller);
 	relation_check_kind(relid);
 	relation_refuse_protected(cat, relid, dataset->id);

@@ -96,8 +96,14 @@ SELECT d.name AS dataset,
 	l.rho_delta_cap::float8 AS rho_delta_cap,
 	l.rho_delta_spent::float8 AS rho_delta_spent,
 	greatest(l.rho_delta_cap - l.rho_delta_spent, l.rho_delta_cap * 0)::float8 AS rho_delta_remaining,
+	l.basic_epsilon_cap::float8 AS basic_epsilon_cap,
 	l.basic_epsilon_spent::float8 AS basic_epsilon_spent,
+	greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, l.basic_epsilon_cap * 0)::float8
+		AS basic_epsilon_remaining,
+	l.basic_delta_cap::float8 AS basic_delta_cap,
 	l.basic_delta_spent::float8 AS basic_delta_spent,
+	greatest(l.basic_delta_cap - l.basic_delta_spent, l.basic_delta_cap * 0)::float8
+		AS basic_delta_remaining,
 	e.basic AS epsilon_by_basic,
 	e.zcdp AS epsilon_by_zcdp,
 	e.gdp AS epsilon_by_gdp,
@@ -151,6 +157,10 @@ COMMENT ON COLUMN dpngram.budget.rho_remaining IS 'lane of zCDP: what is left';
 COMMENT ON COLUMN dpngram.budget.rho_delta_cap IS 'lane of additive delta beside zCDP: bound of its sum';
 COMMENT ON COLUMN dpngram.budget.rho_delta_spent IS 'lane of additive delta beside zCDP: what releases have cost';
 COMMENT ON COLUMN dpngram.budget.rho_delta_remaining IS 'lane of additive delta beside zCDP: what is left';
+COMMENT ON COLUMN dpngram.budget.basic_epsilon_cap IS 'epsilon in accounting basic: bound of the sum';
+COMMENT ON COLUMN dpngram.budget.basic_epsilon_remaining IS 'epsilon in accounting basic: what is left';
+COMMENT ON COLUMN dpngram.budget.basic_delta_cap IS 'delta in accounting basic: bound of the sum';
+COMMENT ON COLUMN dpngram.budget.basic_delta_remaining IS 'delta in accounting basic: what is left';
 COMMENT ON COLUMN dpngram.budget.basic_epsilon_spent IS 'the sum of the releases'' epsilons, as asked for';
 COMMENT ON COLUMN dpngram.budget.basic_delta_spent IS 'the sum of the releases'' deltas, as asked for';
 COMMENT ON COLUMN dpngram.budget.epsilon_by_basic IS 'what the same history comes to by plain sums; infinite where the sum of the deltas exceeds delta';
