@@ -156,15 +156,16 @@ tail_mu(const NgramPlan *plan, int i)
 }
 
 /*
- * The largest mu whose mu^2/2-zCDP, with what the tails add, keeps (epsilon, delta_g).
- * Steps of mu_i + t_i make at most (mu + t)^2 in all, t^2 being the sum of t_i^2.
+ * The largest mu whose mu^2/2-zCDP, with what the tails add, keeps (epsilon, delta_g),
+ * a difference that was rounded to nearest.  Steps of mu_i + t_i make at most (mu + t)^2
+ * in all, t^2 being the sum of t_i^2.
  */
 static DpStatus
 solve_mu_zcdp(const NgramPlan *plan, double delta_g, double *mu)
 {
 	double rho;
 	double tail2 = 0;
-	DpStatus status = dp_zcdp_rho(plan->query.epsilon, delta_g, &rho);
+	DpStatus status = dp_zcdp_rho(plan->query.epsilon, nextafter(delta_g, 0), &rho);
 
 	for (int i = 1; i <= plan->nsteps; i++)
 		tail2 += tail_mu(plan, i) * tail_mu(plan, i);
