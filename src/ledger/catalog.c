@@ -19,6 +19,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/sequence.h"
 #include "executor/spi.h"
 #include "ledger/catalog.h"
 #include "ledger/version.h"
@@ -26,9 +27,11 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/pg_lsn.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 /* OID of dpngram.dataset: its owner owns the ledger, and locks are named by it. */
 Oid
@@ -184,6 +187,40 @@ arg_lanes(CatalogArgs *args, const LaneAmounts *amounts)
 }
 
 /*
+ * A session's statements are planned once and kept, as those of a function in PL/pgSQL
+ * are.  A background worker runs each of its few once.
+ */
+#define MAX_KEPT_PLANS 64
+
+static SPIPlanPtr
+catalog_plan(const char *sql, CatalogArgs *args)
+{
+	static struct
+	{
+		const char *sql;
+		SPIPlanPtr plan;
+	} kept[MAX_KEPT_PLANS];
+	static int nkept = 0;
+	SPIPlanPtr plan;
+
+	for (int i = 0; i < nkept; i++)
+		if (strcmp(kept[i].sql, sql) == 0)
+			return kept[i].plan;
+	plan = SPI_prepare_cursor(sql, args->n, args->types, CURSOR_OPT_GENERIC_PLAN);
+	if (plan == NULL)
+		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(SPI_result));
+	if (!IsBackgroundWorker && nkept < MAX_KEPT_PLANS)
+	{
+		char *copy = MemoryContextStrdup(TopMemoryContext, sql);
+
+		SPI_keepplan(plan);
+		kept[nkept].sql = copy;
+		kept[nkept++].plan = plan;
+	}
+	return plan;
+}
+
+/*
  * Every statement sees what is committed now, also where the caller's transaction
  * (REPEATABLE READ, SERIALIZABLE) keeps an older snapshot: under that a dataset that
  * another session made since could not be seen, and what it spent would be forgotten.
@@ -193,13 +230,10 @@ catalog_run(const char *sql, const CatalogArgs *args)
 {
 	CatalogArgs none = {0};
 	CatalogArgs *use = unconstify(CatalogArgs *, args ? args : &none);
-	SPIPlanPtr plan = SPI_prepare(sql, use->n, use->types);
 	int status;
 
-	if (plan == NULL)
-		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(SPI_result));
-	status = SPI_execute_snapshot(plan, use->values, use->nulls, GetLatestSnapshot(),
-								  InvalidSnapshot, false, true, 0);
+	status = SPI_execute_snapshot(catalog_plan(sql, use), use->values, use->nulls,
+								  GetLatestSnapshot(), InvalidSnapshot, false, true, 0);
 	if (status < 0)
 		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(status));
 	return SPI_processed;
@@ -322,34 +356,31 @@ row_lanes(const Catalog *cat, uint64 row, int first_column)
 }
 
 /*
- * The row and the debit in one statement.  The columns of "entry" are what the
- * digest covers, in this order (src/sql/11_chain.sql, dpngram.broken_chain).  The
- * digest is made by the UPDATE, from the row that it locked, so that the chain
- * holds whatever came in between.
+ * The debit, then the row.  The entry's values are what the digest covers, in this
+ * order (src/sql/11_chain.sql, dpngram.broken_chain).  The digest is made by the
+ * UPDATE, from the row that it locked, so that the chain holds whatever came in
+ * between.
  */
-static const char *const release_statement =
-	"WITH entry AS MATERIALIZED ("
-	"SELECT pg_catalog.nextval('dpngram.release_id_seq') AS id, "
-	"pg_catalog.clock_timestamp() AS at, $1 AS dataset, $2 AS relation, "
-	"coalesce($3, '') AS session_role, coalesce($4, '') AS caller_role, $5 AS grantee, "
-	"$6 AS mechanism, $7::jsonb AS parameters, $8 AS epsilon, $9 AS delta, "
-	"$10 AS mu2, $11 AS eps_pure, $12 AS delta_add, $13 AS rho, $14 AS rho_delta, "
-	"$15 AS basic_epsilon, $16 AS basic_delta, $17 AS seeded, $18 AS timeline, $19 AS lsn, "
-	"coalesce($20, '[]')::jsonb AS events, $21 AS period_from, $22 AS period_to), "
-	"debit AS (UPDATE dpngram.dataset d SET "
-	"chain = dpngram.row_digest(d.chain, e), releases = d.releases + 1, "
-	"changed = CASE WHEN $23 THEN e.at ELSE d.changed END, "
-	"mu2_spent = d.mu2_spent + e.mu2, eps_pure_spent = d.eps_pure_spent + e.eps_pure, "
-	"delta_add_spent = d.delta_add_spent + e.delta_add, rho_spent = d.rho_spent + e.rho, "
-	"rho_delta_spent = d.rho_delta_spent + e.rho_delta, "
-	"basic_epsilon_spent = d.basic_epsilon_spent + e.basic_epsilon, "
-	"basic_delta_spent = d.basic_delta_spent + e.basic_delta "
-	"FROM entry e WHERE d.id = e.dataset RETURNING d.releases, d.chain) "
+#define ENTRY_VALUES                                                                              \
+	"$1, $2, coalesce($3, ''), coalesce($4, ''), $5, $6, $7::jsonb, $8, $9, $10, $11, $12, $13, " \
+	"$14, $15, $16, $17, $18, $19, coalesce($20, '[]')::jsonb, $21, $22"
+
+static const char *const debit_statement =
+	"UPDATE dpngram.dataset d SET "
+	"chain = dpngram.row_digest(d.chain, ROW($24, $25, " ENTRY_VALUES ")), "
+	"releases = d.releases + 1, changed = CASE WHEN $23 THEN $25 ELSE d.changed END, "
+	"mu2_spent = d.mu2_spent + $10, eps_pure_spent = d.eps_pure_spent + $11, "
+	"delta_add_spent = d.delta_add_spent + $12, rho_spent = d.rho_spent + $13, "
+	"rho_delta_spent = d.rho_delta_spent + $14, "
+	"basic_epsilon_spent = d.basic_epsilon_spent + $15, "
+	"basic_delta_spent = d.basic_delta_spent + $16 "
+	"WHERE d.id = $1 RETURNING d.releases, d.chain";
+
+static const char *const log_statement =
 	"INSERT INTO dpngram.release (id, at, dataset, relation, session_role, caller_role, "
 	"grantee, mechanism, parameters, epsilon, delta, mu2, eps_pure, delta_add, rho, rho_delta, "
 	"basic_epsilon, basic_delta, seeded, timeline, lsn, events, period_from, period_to, "
-	"number, digest) "
-	"SELECT entry.*, debit.releases, debit.chain FROM entry, debit RETURNING id";
+	"number, digest) VALUES ($24, $25, " ENTRY_VALUES ", $26, $27)";
 
 static void
 arg_asked(CatalogArgs *args, bool given, double value)
@@ -384,6 +415,10 @@ int64
 release_insert(const ReleaseEntry *entry)
 {
 	CatalogArgs args = {0};
+	int64 id;
+	int64 number;
+	bool isnull;
+	Datum chain;
 
 	arg_int4(&args, entry->dataset);
 	arg_text(&args, entry->relation);
@@ -405,9 +440,19 @@ release_insert(const ReleaseEntry *entry)
 	arg_period(&args, &entry->period);
 	arg_bool(&args, entry->owners_act);
 
-	if (catalog_query(release_statement, &args) != 1)
+	id = nextval_internal(get_relname_relid("release_id_seq", get_namespace_oid("dpngram", false)),
+						  false);
+	arg_int8(&args, id);
+	arg_time(&args, GetCurrentTimestamp());
+	if (catalog_query(debit_statement, &args) != 1)
 		elog(ERROR, "dataset %d vanished", entry->dataset);
-	return row_int8(0, 1);
+	number = row_int8(0, 1);
+	chain = PointerGetDatum(PG_DETOAST_DATUM_COPY(row_datum(0, 2, &isnull)));
+	arg_int8(&args, number);
+	arg_datum(&args, BYTEAOID, chain);
+	if (catalog_change(log_statement, &args) != 1)
+		elog(ERROR, "release " INT64_FORMAT " was not logged", id);
+	return id;
 }
 
 /* Notes how a release ended; the first note stays. */
