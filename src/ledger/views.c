@@ -79,6 +79,24 @@ dpngram_zcdp_epsilon(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(epsilon);
 }
 
+PG_FUNCTION_INFO_V1(dpngram_remainder);
+
+/*
+ * remainder(cap, spent): what is left of a lane, or 0 where more than the cap is
+ * spent, as the largest double that is not above it.
+ */
+Datum
+dpngram_remainder(PG_FUNCTION_ARGS)
+{
+	Datum left = lane_remaining(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0));
+	double nearest = DatumGetFloat8(DirectFunctionCall1(numeric_float8, left));
+
+	/* amounts are on the grid, and so is the double nearest to one */
+	if (lane_less(left, lane_price(nearest, 1)))
+		nearest = nextafter(nearest, 0);
+	PG_RETURN_FLOAT8(nearest);
+}
+
 PG_FUNCTION_INFO_V1(dpngram_append_only);
 
 /* Trigger: refuses every change of a log's rows, the superuser's too. */

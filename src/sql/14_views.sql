@@ -56,6 +56,11 @@ LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id
 LEFT JOIN pg_roles a ON CASE WHEN b.grantee IS NULL THEN a.rolname = g.role ELSE a.oid = b.role END;
 COMMENT ON VIEW dpngram.grantee_state IS 'present names of grants'' roles, and whether the reader may use them';
 
+CREATE FUNCTION dpngram.remainder(cap numeric, spent numeric) RETURNS float8
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dpngram_remainder';
+COMMENT ON FUNCTION dpngram.remainder(numeric, numeric) IS 'what is left of a lane, rounded down';
+
 CREATE OR REPLACE VIEW dpngram.budget WITH (security_barrier) AS
 SELECT d.name AS dataset,
 	s.relation,
@@ -67,13 +72,13 @@ SELECT d.name AS dataset,
 	d.accounting,
 	l.mu2_cap::float8 AS mu2_cap,
 	l.mu2_spent::float8 AS mu2_spent,
-	greatest(l.mu2_cap - l.mu2_spent, l.mu2_cap * 0)::float8 AS mu2_remaining,
+	dpngram.remainder(l.mu2_cap, l.mu2_spent) AS mu2_remaining,
 	l.eps_pure_cap::float8 AS eps_pure_cap,
 	l.eps_pure_spent::float8 AS eps_pure_spent,
-	greatest(l.eps_pure_cap - l.eps_pure_spent, l.eps_pure_cap * 0)::float8 AS eps_pure_remaining,
+	dpngram.remainder(l.eps_pure_cap, l.eps_pure_spent) AS eps_pure_remaining,
 	l.delta_add_cap::float8 AS delta_add_cap,
 	l.delta_add_spent::float8 AS delta_add_spent,
-	greatest(l.delta_add_cap - l.delta_add_spent, l.delta_add_cap * 0)::float8 AS delta_add_remaining,
+	dpngram.remainder(l.delta_add_cap, l.delta_add_spent) AS delta_add_remaining,
 	CASE d.accounting WHEN 'gdp' THEN e.gdp WHEN 'zcdp' THEN e.zcdp ELSE e.basic END AS spent_epsilon,
 	CASE d.accounting
 		WHEN 'gdp' THEN CASE
@@ -88,22 +93,20 @@ SELECT d.name AS dataset,
 			ELSE dpngram.zcdp_epsilon(l.rho_cap - l.rho_spent, l.rho_delta_cap - l.rho_delta_spent,
 				l.delta) END
 		ELSE CASE WHEN l.basic_delta_spent > l.basic_delta_cap THEN 0
-			ELSE greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, 0)::float8 END
+			ELSE dpngram.remainder(l.basic_epsilon_cap, l.basic_epsilon_spent) END
 		END AS remaining_epsilon,
 	l.rho_cap::float8 AS rho_cap,
 	l.rho_spent::float8 AS rho_spent,
-	greatest(l.rho_cap - l.rho_spent, l.rho_cap * 0)::float8 AS rho_remaining,
+	dpngram.remainder(l.rho_cap, l.rho_spent) AS rho_remaining,
 	l.rho_delta_cap::float8 AS rho_delta_cap,
 	l.rho_delta_spent::float8 AS rho_delta_spent,
-	greatest(l.rho_delta_cap - l.rho_delta_spent, l.rho_delta_cap * 0)::float8 AS rho_delta_remaining,
+	dpngram.remainder(l.rho_delta_cap, l.rho_delta_spent) AS rho_delta_remaining,
 	l.basic_epsilon_cap::float8 AS basic_epsilon_cap,
 	l.basic_epsilon_spent::float8 AS basic_epsilon_spent,
-	greatest(l.basic_epsilon_cap - l.basic_epsilon_spent, l.basic_epsilon_cap * 0)::float8
-		AS basic_epsilon_remaining,
+	dpngram.remainder(l.basic_epsilon_cap, l.basic_epsilon_spent) AS basic_epsilon_remaining,
 	l.basic_delta_cap::float8 AS basic_delta_cap,
 	l.basic_delta_spent::float8 AS basic_delta_spent,
-	greatest(l.basic_delta_cap - l.basic_delta_spent, l.basic_delta_cap * 0)::float8
-		AS basic_delta_remaining,
+	dpngram.remainder(l.basic_delta_cap, l.basic_delta_spent) AS basic_delta_remaining,
 	e.basic AS epsilon_by_basic,
 	e.zcdp AS epsilon_by_zcdp,
 	e.gdp AS epsilon_by_gdp,

@@ -110,6 +110,10 @@ SELECT rho_remaining, remaining_epsilon FROM dpngram.budget WHERE dataset = 'sma
 SELECT try($$SELECT ledger_charge('small', '{1e-9,0,0}')$$);
 SELECT dp_unprotect('small');
 
+-- what remains is rounded down
+SELECT dpngram.remainder(1, 0.25) AS exact, dpngram.remainder(1, 1e-18) < 1 AS down,
+	dpngram.remainder(1, 2) AS overdrawn, dpngram.remainder(NULL, 1) AS uncapped;
+
 -- in every dataset the log adds up to what was spent
 SELECT count(*) > 0 AND bool_and((d.mu2_spent, d.eps_pure_spent, d.delta_add_spent) = (r.mu2, r.eps_pure, r.delta_add)) AS balanced
   FROM dpngram.dataset d
