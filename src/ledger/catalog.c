@@ -209,7 +209,7 @@ catalog_plan(const char *sql, CatalogArgs *args)
 	plan = SPI_prepare_cursor(sql, args->n, args->types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)
 		elog(ERROR, "ledger statement failed: %s", SPI_result_code_string(SPI_result));
-	if (!IsBackgroundWorker && nkept < MAX_KEPT_PLANS)
+	if (MyBackendType != B_BG_WORKER && nkept < MAX_KEPT_PLANS)
 	{
 		char *copy = MemoryContextStrdup(TopMemoryContext, sql);
 
