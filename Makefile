@@ -90,7 +90,8 @@ OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 # calls nothing: the linker leaves out whatever src/ledger/worker.map does not lead to.
 WORKER_ONLY_OBJS = \
 	src/ledger/chain.o \
-	src/ledger/charge_worker.o
+	src/ledger/charge_worker.o \
+	src/ledger/worker.o
 WORKER_OBJS = $(WORKER_ONLY_OBJS) $(COMMON_OBJS) \
 	src/ledger/access.o \
 	src/ledger/accounting.o \
@@ -98,7 +99,6 @@ WORKER_OBJS = $(WORKER_ONLY_OBJS) $(COMMON_OBJS) \
 	src/ledger/binding.o \
 	src/ledger/catalog.o \
 	src/ledger/dataset.o \
-	src/ledger/doctor_probe.o \
 	src/ledger/lanes.o \
 	src/ledger/period.o \
 	src/ledger/relation.o \

@@ -83,6 +83,14 @@ typedef struct WorkerExtra
 	int64 failed_release;
 } WorkerExtra;
 
+/* What dp_doctor's trial of a worker gets, and where it answers; as in a charge. */
+typedef struct ProbeSegment
+{
+	pg_atomic_uint32 reached; /* 1: it is connected to the database */
+	PGPROC *asker;
+	Oid database;
+} ProbeSegment;
+
 /* what dp_doctor's trial of a worker shares with a charge */
 extern long milliseconds_left(TimestampTz deadline);
 extern void pause_for(long milliseconds);
@@ -90,5 +98,6 @@ extern void worker_describe(BackgroundWorker *worker, const char *function, cons
 
 extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg);
 extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg);
+extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
 
 #endif /* DPNGRAM_CHARGE_H */

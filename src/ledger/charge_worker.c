@@ -5,75 +5,28 @@
  *
  * The worker connects as the bootstrap superuser and acts as the ledger's owner.
  * Nothing of the caller's session applies to it, but settings of the database or
- * of that role would: those that matter are fixed in worker_settings().
+ * of that role would: those that matter are fixed in worker_settings() (worker.c).
  *
  * Errors: what the ledger itself decides (class NG) is handed to the caller as it
  * is; it holds names, amounts and limits, all of them public.  Anything else
  * becomes one fixed message, and the server log has the truth.
- *
- * This file belongs to the library dpngram_worker, which a worker loads in a fraction
- * of the time that dpngram takes with the GNU Scientific Library; so it, and what it
- * calls, must do without that library and without the settings of module.c.
  */
 #include "postgres.h"
-
-#include <signal.h>
 
 #include "access/xact.h"
 #include "dpngram_errcodes.h"
 #include "ledger/afford.h"
 #include "ledger/binding.h"
 #include "ledger/charge.h"
+#include "ledger/worker.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "tcop/tcopprot.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-
-/* Longest wait of the worker that notes a failure, in milliseconds. */
-#define NOTE_TIMEOUT 10000
-
-PG_MODULE_MAGIC;
-
-static void
-fix_setting(const char *name, const char *value)
-{
-	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
-}
-
-/*
- * The settings under which a debit is made.  A debit must be on disk before it
- * counts: synchronous_commit is at least on, and remote_apply where that is
- * configured.
- */
-static void
-worker_settings(long lock_timeout)
-{
-	fix_setting("search_path", "pg_catalog, pg_temp");
-	fix_setting("default_transaction_isolation", "read committed");
-	fix_setting("default_transaction_read_only", "off");
-	fix_setting("default_transaction_deferrable", "off");
-	fix_setting("statement_timeout", "0");
-	fix_setting("idle_in_transaction_session_timeout", "0");
-#if PG_VERSION_NUM >= 170000
-	fix_setting("transaction_timeout", "0");
-#endif
-	fix_setting("session_replication_role", "origin");
-	/* a few rows by an index, whatever the statistics of the ledger's tables are */
-	fix_setting("jit", "off");
-	fix_setting("enable_seqscan", "off");
-	fix_setting("enable_hashjoin", "off");
-	fix_setting("enable_mergejoin", "off");
-	fix_setting("max_parallel_workers_per_gather", "0");
-	if (synchronous_commit < SYNCHRONOUS_COMMIT_REMOTE_FLUSH)
-		fix_setting("synchronous_commit", "on");
-	fix_setting("lock_timeout", psprintf("%ld", Max(lock_timeout, 1)));
-}
 
 /* Waiting for a lock ends early enough for the answer to come before the deadline. */
 static long
@@ -344,16 +297,10 @@ dpngram_charge_main(Datum main_arg)
 	dsm_segment *dsm;
 	ChargeSegment *segment;
 
-	pqsignal(SIGTERM, die);
-	BackgroundWorkerUnblockSignals();
-
-	version_check_worker();
-	dsm = dsm_attach(DatumGetUInt32(main_arg));
-	if (dsm == NULL)
-		proc_exit(0);
+	worker_begin();
+	dsm = worker_segment(main_arg);
 	segment = dsm_segment_address(dsm);
-	BackgroundWorkerInitializeConnectionByOid(segment->database, InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
+	worker_connect(segment->database);
 
 	PG_TRY();
 	{
@@ -371,30 +318,5 @@ dpngram_charge_main(Datum main_arg)
 		answer_failure(segment);
 	}
 	PG_END_TRY();
-	proc_exit(0);
-}
-
-/* Entry point of the worker that notes a failed release; nobody waits for it. */
-void
-dpngram_failed_main(Datum main_arg)
-{
-	WorkerExtra extra;
-	Catalog cat;
-
-	memcpy(&extra, MyBgworkerEntry->bgw_extra, sizeof(extra));
-	pqsignal(SIGTERM, die);
-	BackgroundWorkerUnblockSignals();
-	version_check_worker();
-	BackgroundWorkerInitializeConnectionByOid(extra.failed_database, InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
-
-	worker_settings(NOTE_TIMEOUT);
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	catalog_enter(&cat);
-	release_end_insert(extra.failed_release, "failed", NULL);
-	catalog_leave(&cat);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
 	proc_exit(0);
 }

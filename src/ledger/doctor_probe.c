@@ -13,9 +13,7 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
-#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -37,14 +35,6 @@ doctor_probe_binding(DoctorReport *report, const Dataset *dataset)
 						 psprintf("SELECT dp_resume(%s)", quote_literal_cstr(dataset->name)));
 	}
 }
-
-/* What the worker gets, and where it answers; as in a charge. */
-typedef struct ProbeSegment
-{
-	pg_atomic_uint32 reached; /* 1: it is connected to the database */
-	PGPROC *asker;
-	Oid database;
-} ProbeSegment;
 
 static void
 worker_missing(DoctorReport *report, const char *detail)
@@ -121,25 +111,4 @@ doctor_probe_worker(DoctorReport *report, const Dataset *dataset)
 	dsm_detach(dsm);
 	if (failure != NULL)
 		worker_missing(report, failure);
-}
-
-/* Entry point of the worker; main_arg is the segment's handle. */
-void
-dpngram_probe_main(Datum main_arg)
-{
-	dsm_segment *dsm;
-	ProbeSegment *segment;
-
-	pqsignal(SIGTERM, die);
-	BackgroundWorkerUnblockSignals();
-	version_check_worker();
-	dsm = dsm_attach(DatumGetUInt32(main_arg));
-	if (dsm == NULL)
-		proc_exit(0);
-	segment = dsm_segment_address(dsm);
-	BackgroundWorkerInitializeConnectionByOid(segment->database, InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
-	pg_atomic_write_u32(&segment->reached, 1);
-	SetLatch(&segment->asker->procLatch);
-	proc_exit(0);
 }
