@@ -8,25 +8,10 @@
 #include <math.h>
 
 #include "common/dp_gaussian.h"
+#include "conversions.h"
 #include "tap.h"
 
 /* What the conversions give, NaN where they refuse. */
-static double
-delta_of(double rho, double epsilon)
-{
-	double delta;
-
-	return dp_zcdp_delta(rho, epsilon, &delta) == DP_OK ? delta : NAN;
-}
-
-static double
-epsilon_of(double rho, double delta)
-{
-	double epsilon;
-
-	return dp_zcdp_epsilon(rho, delta, &epsilon) == DP_OK ? epsilon : NAN;
-}
-
 static double
 mu_of(double epsilon, double delta)
 {

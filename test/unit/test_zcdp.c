@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "common/dp_normal.h"
+#include "conversions.h"
 #include "tap.h"
 
 #define DENORMAL_MIN 0x1p-1074
@@ -109,22 +110,6 @@ static const Golden mus[] = {
 };
 
 /* What the functions give, NaN where they refuse. */
-static double
-delta_of(double rho, double epsilon)
-{
-	double delta;
-
-	return dp_zcdp_delta(rho, epsilon, &delta) == DP_OK ? delta : NAN;
-}
-
-static double
-epsilon_of(double rho, double delta)
-{
-	double epsilon;
-
-	return dp_zcdp_epsilon(rho, delta, &epsilon) == DP_OK ? epsilon : NAN;
-}
-
 static double
 rho_of(double epsilon, double delta)
 {
