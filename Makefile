@@ -18,6 +18,7 @@ COMMON_OBJS = \
 	src/common/dp_normal.o \
 	src/common/dp_random.o \
 	src/common/dp_sample.o \
+	src/common/dp_shrink.o \
 	src/common/dp_zcdp.o
 
 # Extraction of n-grams; doesn't know the ledger.
