@@ -1,7 +1,7 @@
 /*
  * read.c
- *	  From the relation's rows to a corpus of token ids: one query, run as the
- *	  dataset's owner, whose rows go straight into the corpus.
+ *	  From the relation's rows to token ids: one query, run as the dataset's
+ *	  owner, whose rows go straight to whoever counts them.
  *
  * Rows are read by SPI and not by a table scan of our own, so that views,
  * partitions, foreign tables, privileges and row-level security all work as
@@ -60,8 +60,7 @@
 typedef struct ReadReceiver
 {
 	DestReceiver pub;
-	Vocabulary *vocabulary;
-	Corpus *corpus;
+	const ReadSink *sink;
 	Tokenizer *tokenizer;
 	MemoryContext row_context; /* reset after each row */
 
@@ -70,7 +69,7 @@ typedef struct ReadReceiver
 	Oid collation;
 	MemoryContext user_context; /* reset at each new user */
 	bool has_user;
-	bool has_tokens; /* the corpus knows of this user */
+	bool has_tokens; /* the sink knows of this user */
 	Datum user;
 	uint64 user_hash;
 
@@ -84,22 +83,24 @@ typedef struct ReadReceiver
 
 /* ---- documents ---- */
 
-/* Hands an id to the corpus; 0 is a boundary.  The first opens the user. */
+/* Hands an id to the sink; 0 is a boundary.  The first opens the user. */
 static inline void
 store_id(ReadReceiver *receiver, uint32 id)
 {
+	const ReadSink *sink = receiver->sink;
+
 	if (id == 0)
 	{
 		if (receiver->has_tokens)
-			corpus_end_document(receiver->corpus);
+			sink->end_document(sink->state);
 		return;
 	}
 	if (!receiver->has_tokens)
 	{
-		corpus_begin_user(receiver->corpus, receiver->user_hash);
+		sink->begin_user(sink->state, receiver->user_hash);
 		receiver->has_tokens = true;
 	}
-	corpus_add_token(receiver->corpus, id);
+	sink->add_token(sink->state, id);
 }
 
 /* Holds an id back; boundaries in a row are one. */
@@ -122,15 +123,15 @@ static void
 take_token(void *state, const char *token, int len)
 {
 	ReadReceiver *receiver = state;
+	const ReadSink *sink = receiver->sink;
 
 	if (receiver->max_tokens == 0)
-		store_id(receiver, token == NULL ? 0 :
-										   vocabulary_intern(receiver->vocabulary, token, len));
+		store_id(receiver, token == NULL ? 0 : sink->token_id(sink->state, token, len));
 	else if (token == NULL)
 		hold_id(receiver, 0);
 	else if (receiver->tokens <= receiver->max_tokens &&
 			 ++receiver->tokens <= receiver->max_tokens)
-		hold_id(receiver, vocabulary_intern(receiver->vocabulary, token, len));
+		hold_id(receiver, sink->token_id(sink->state, token, len));
 }
 
 /* One row's text: a document. */
@@ -154,7 +155,7 @@ static void
 end_user(ReadReceiver *receiver)
 {
 	if (receiver->has_tokens)
-		corpus_end_user(receiver->corpus);
+		receiver->sink->end_user(receiver->sink->state);
 	receiver->has_tokens = false;
 	receiver->has_user = false;
 }
@@ -263,7 +264,7 @@ receive_destroy(DestReceiver *self)
 }
 
 static ReadReceiver *
-receiver_create(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
+receiver_create(const ReadSpec *spec, const ReadSink *sink)
 {
 	ReadReceiver *receiver = palloc0(sizeof(ReadReceiver));
 
@@ -273,8 +274,7 @@ receiver_create(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
 	receiver->pub.rDestroy = receive_destroy;
 	/* what it says doesn't matter, but for DestNone SPI reports no SELECT */
 	receiver->pub.mydest = DestTuplestore;
-	receiver->vocabulary = vocabulary;
-	receiver->corpus = corpus;
+	receiver->sink = sink;
 	receiver->tokenizer = spec->tokenizer;
 	receiver->max_tokens = spec->max_tokens;
 	receiver->row_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram row",
@@ -477,20 +477,20 @@ static const struct
 };
 
 /*
- * read_corpus: reads the rows of a relation that have a user and a text, all or those
- * whose time lies within bounds, and adds their users and documents to the corpus,
- * their tokens to the vocabulary.
+ * read_rows: reads the rows of a relation that have a user and a text, all or those
+ * whose time lies within bounds, and hands their users, documents and tokens to the
+ * sink.
  *
  * spec: relation (locked by the caller), columns, the role to read as, and the
  * tokenizer; max_tokens counts one document's tokens, longer documents are
- * dropped whole.  Users without a token are not added.  Any error of the query
- * may come out of here, with a text that must not reach the analyst; role and
+ * dropped whole.  The sink hears nothing of users without a token.  Any error of the
+ * query may come out of here, with a text that must not reach the analyst; role and
  * settings are then restored by the abort of the (sub)transaction.
  */
 void
-read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
+read_rows(const ReadSpec *spec, const ReadSink *sink)
 {
-	ReadReceiver *receiver = receiver_create(spec, vocabulary, corpus);
+	ReadReceiver *receiver = receiver_create(spec, sink);
 	Oid saved_user;
 	int saved_context;
 	int nest_level;
@@ -512,4 +512,58 @@ read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
 	MemoryContextDelete(receiver->user_context);
 	pfree(receiver->held);
 	pfree(receiver);
+}
+
+/* ---- a corpus as the sink ---- */
+
+typedef struct CorpusSink
+{
+	Vocabulary *vocabulary;
+	Corpus *corpus;
+} CorpusSink;
+
+static uint32
+corpus_sink_id(void *state, const char *token, int len)
+{
+	return vocabulary_intern(((CorpusSink *) state)->vocabulary, token, len);
+}
+
+static void
+corpus_sink_begin(void *state, uint64 hash)
+{
+	corpus_begin_user(((CorpusSink *) state)->corpus, hash);
+}
+
+static void
+corpus_sink_token(void *state, uint32 id)
+{
+	corpus_add_token(((CorpusSink *) state)->corpus, id);
+}
+
+static void
+corpus_sink_document(void *state)
+{
+	corpus_end_document(((CorpusSink *) state)->corpus);
+}
+
+static void
+corpus_sink_end(void *state)
+{
+	corpus_end_user(((CorpusSink *) state)->corpus);
+}
+
+/* read_corpus: read_rows() into a corpus, every token into the vocabulary. */
+void
+read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
+{
+	CorpusSink state = {vocabulary, corpus};
+	ReadSink sink = {
+		.state = &state,
+		.token_id = corpus_sink_id,
+		.begin_user = corpus_sink_begin,
+		.add_token = corpus_sink_token,
+		.end_document = corpus_sink_document,
+		.end_user = corpus_sink_end};
+
+	read_rows(spec, &sink);
 }

@@ -1,6 +1,6 @@
 /*
  * read.h
- *	  From the relation's rows to a corpus of token ids.
+ *	  From the relation's rows to token ids, user by user.
  */
 #ifndef DPNGRAM_READ_H
 #define DPNGRAM_READ_H
@@ -23,6 +23,22 @@ typedef struct ReadSpec
 	int max_tokens; /* longer documents are dropped; 0: no limit */
 } ReadSpec;
 
+/*
+ * Who takes the tokens: begin_user with a hash that equal users share, then the
+ * user's tokens by id, in documents, then end_user.  token_id gives a token's id,
+ * never 0; it is asked before the user is known to have any token that counts.
+ */
+typedef struct ReadSink
+{
+	void *state; /* the first argument of each */
+	uint32 (*token_id)(void *state, const char *token, int len);
+	void (*begin_user)(void *state, uint64 hash);
+	void (*add_token)(void *state, uint32 id);
+	void (*end_document)(void *state); /* also within a document, where no n-gram may span */
+	void (*end_user)(void *state);
+} ReadSink;
+
+extern void read_rows(const ReadSpec *spec, const ReadSink *sink);
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
 #endif /* DPNGRAM_READ_H */

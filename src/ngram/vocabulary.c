@@ -157,6 +157,14 @@ add_sought(Vocabulary *vocabulary)
 	return token;
 }
 
+static inline void
+seek(Vocabulary *vocabulary, const char *token, int len)
+{
+	vocabulary->sought = token;
+	vocabulary->sought_len = (uint32) len;
+	vocabulary->sought_hash = hash_bytes_extended((const unsigned char *) token, len, 0);
+}
+
 /*
  * vocabulary_intern: the id of a token, a new one at its first appearance.
  *
@@ -170,15 +178,24 @@ vocabulary_intern(Vocabulary *vocabulary, const char *token, int len)
 	VocabularySlot *slot;
 	bool found;
 
-	vocabulary->sought = token;
-	vocabulary->sought_len = (uint32) len;
-	vocabulary->sought_hash = hash_bytes_extended((const unsigned char *) token, len, 0);
-
+	seek(vocabulary, token, len);
 	slot = vocabulary_index_insert_hash(vocabulary->index, NULL, (uint32) vocabulary->sought_hash,
 										&found);
 	if (!found)
 		slot->token = add_sought(vocabulary);
 	return slot->token->id;
+}
+
+/* vocabulary_find: the id of a token, len bytes, or 0 if it has none. */
+uint32
+vocabulary_find(Vocabulary *vocabulary, const char *token, int len)
+{
+	VocabularySlot *slot;
+
+	seek(vocabulary, token, len);
+	slot = vocabulary_index_lookup_hash(vocabulary->index, NULL,
+										(uint32) vocabulary->sought_hash);
+	return slot == NULL ? 0 : slot->token->id;
 }
 
 /* vocabulary_size: the number of distinct tokens, which is also the largest id. */

@@ -11,6 +11,7 @@ typedef struct Vocabulary Vocabulary;
 
 extern Vocabulary *vocabulary_create(void);
 extern uint32 vocabulary_intern(Vocabulary *vocabulary, const char *token, int len);
+extern uint32 vocabulary_find(Vocabulary *vocabulary, const char *token, int len);
 extern uint32 vocabulary_size(const Vocabulary *vocabulary);
 extern const char *vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len);
 extern uint64 vocabulary_hash(const Vocabulary *vocabulary, uint32 id);
