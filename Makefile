@@ -14,6 +14,7 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.cont
 
 # The mathematics; knows no database.
 COMMON_OBJS = \
+	src/common/dp_calibrate.o \
 	src/common/dp_gaussian.o \
 	src/common/dp_normal.o \
 	src/common/dp_random.o \
@@ -81,7 +82,8 @@ API_OBJS = \
 	src/api/planning.o \
 	src/api/price.o \
 	src/api/release.o \
-	src/api/shadow.o
+	src/api/shadow.o \
+	src/api/target.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 

@@ -78,9 +78,9 @@ static void
 parse_common(FunctionCallInfo fcinfo, const char *column, NgramArguments *arguments)
 {
 	memset(arguments, 0, sizeof(*arguments));
-	arguments->relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
-	arguments->user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
-	arguments->text_col = NameStr(*DatumGetName(required(fcinfo, 2, column)));
+	arguments->target.relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
+	arguments->target.user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
+	arguments->target.text_col = NameStr(*DatumGetName(required(fcinfo, 2, column)));
 	arguments->query.epsilon = open_interval(fcinfo, 3, "epsilon", 0, get_float8_infinity(),
 											 "positive and finite");
 	arguments->query.delta = open_interval(fcinfo, 4, "delta", 0, 1,
@@ -157,7 +157,7 @@ static void
 parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments, bool share)
 {
 	const Option known[] = {
-		{"period", OPTION_TEXT, &arguments->period},
+		{"period", OPTION_TEXT, &arguments->target.period},
 		{"threshold_share", OPTION_NUMBER, &arguments->threshold_share}};
 
 	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, share ? 2 : 1);
@@ -194,7 +194,7 @@ note_parameters(NgramArguments *arguments, const char *method, const char *colum
 
 	initStringInfo(json);
 	note_text(json, "method", method);
-	note_text(json, column, arguments->text_col);
+	note_text(json, column, arguments->target.text_col);
 	if (query->method == METHOD_DPSU_SINGLE)
 		note_number(json, "length", query->length);
 	else
@@ -209,9 +209,9 @@ note_parameters(NgramArguments *arguments, const char *method, const char *colum
 		note_text(json, "pruning", query->pruning == PRUNING_BOTH ? "both" : "single");
 		note_number(json, "noise_ratio", query->noise_ratio);
 	}
-	note_text(json, "tokenizer", arguments->tokenizer);
-	if (arguments->max_tokens > 0)
-		note_number(json, "max_tokens", arguments->max_tokens);
+	note_text(json, "tokenizer", arguments->target.tokenizer);
+	if (arguments->target.max_tokens > 0)
+		note_number(json, "max_tokens", arguments->target.max_tokens);
 	note_number(json, "threshold_share", arguments->threshold_share);
 	appendStringInfoChar(json, '}');
 }
@@ -240,11 +240,11 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 	query->noise_ratio = open_interval(fcinfo, 11, "noise_ratio", 0, get_float8_infinity(),
 									   "positive and finite");
 	parse_length(fcinfo, 12, query);
-	arguments->tokenizer = text_argument(fcinfo, 13, "tokenizer");
-	if (strlen(arguments->tokenizer) > MAX_TOKENIZER)
+	arguments->target.tokenizer = text_argument(fcinfo, 13, "tokenizer");
+	if (strlen(arguments->target.tokenizer) > MAX_TOKENIZER)
 		bad_argument("tokenizer", psprintf("of at most %d bytes", MAX_TOKENIZER));
 	if (!PG_ARGISNULL(14))
-		arguments->max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
+		arguments->target.max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
 	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,
 											   "greater than 0 and less than 1");
 	parse_options(fcinfo, 16, arguments, false);
@@ -270,7 +270,7 @@ parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 				 errhint("The method is weighted_gaussian.")));
 	arguments->threshold_share = 0.1;
 	parse_options(fcinfo, 7, arguments, true);
-	arguments->tokenizer = "item";
+	arguments->target.tokenizer = "item";
 	arguments->mechanism = "dp_set_union";
 	note_parameters(arguments, "weighted_gaussian", "item_col");
 }

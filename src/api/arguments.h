@@ -8,21 +8,16 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "ledger/ledger.h"
+#include "api/target.h"
 #include "lib/stringinfo.h"
 #include "ngram/plan.h"
 
 /* What an extraction over a column is asked to do. */
 typedef struct NgramArguments
 {
-	Oid relid;
-	char *user_col;
-	char *text_col;
+	TextTarget target;
 	NgramQuery query;
-	char *tokenizer;
-	int max_tokens; /* 0: no limit */
 	double threshold_share;
-	char *period;			   /* a moment in it; NULL: the dataset's present one */
 	const char *mechanism;	   /* for the ledger */
 	StringInfoData parameters; /* for the ledger, JSON */
 } NgramArguments;

@@ -8,22 +8,105 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
 
+#include "api/price.h"
 #include "api/release.h"
 #include "compat.h"
+#include "ngram/extract.h"
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
 PG_FUNCTION_INFO_V1(dpngram_dp_set_union);
+
+/* A call on its way. */
+typedef struct NgramRelease
+{
+	NgramArguments arguments;
+	bool with_length; /* the rows tell n */
+	NgramPlan plans[NGRAM_MAX_PLANS];
+
+	/* from the run on */
+	const NgramPlan *plan;
+	int steps_done;
+	ReleasedGrams released;
+} NgramRelease;
+
+static LedgerRequest
+ngram_release_request(void *state, const LedgerTerms *terms)
+{
+	NgramRelease *release = state;
+	int nplans = ngram_plans(terms, &release->arguments, release->plans);
+
+	return ngram_request(&release->arguments, release->plans, nplans);
+}
+
+static void
+ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
+{
+	NgramRelease *release = state;
+	const NgramPlan *plan = &release->plans[chosen];
+	Extraction extraction = {
+		.plan = plan,
+		.vocabulary = vocabulary_create(),
+		.corpus = corpus_create(extract_memory_limit(), plan->query.pruning == PRUNING_SINGLE),
+		.noise = noise,
+		.memory_limit = extract_memory_limit()};
+
+	release->plan = plan;
+	read_corpus(spec, extraction.vocabulary, extraction.corpus);
+	extract_ngrams(&extraction, &release->released);
+	release->steps_done = extraction.steps_done;
+	corpus_free(extraction.corpus);
+}
+
+static void
+ngram_release_rows(void *state, ReturnSetInfo *rsinfo)
+{
+	const NgramRelease *release = state;
+
+	for (Size i = 0; i < release->released.n; i++)
+	{
+		const ReleasedGram *gram = &release->released.gram[i];
+		Datum values[4] = {Int32GetDatum(gram->length),
+						   PointerGetDatum(cstring_to_text_with_len(gram->text, gram->text_len)),
+						   Float8GetDatum(gram->weight / (double) DP_LATTICE_ONE),
+						   Float8GetDatum(gram->sigma / (double) DP_LATTICE_ONE)};
+		bool nulls[4] = {false};
+		int first = release->with_length ? 0 : 1;
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values + first, nulls + first);
+	}
+}
+
+/* For the log: how far it came, and the share of delta that the thresholds really had. */
+static char *
+ngram_release_used(void *state)
+{
+	const NgramRelease *release = state;
+	const NgramPlan *plan = release->plan;
+
+	return psprintf("{\"steps\": %d, \"planned\": %d, \"threshold_share\": %.12g}",
+					release->steps_done, plan->nsteps, plan->delta_add / plan->query.delta);
+}
+
+static const ReleaseMethods ngram_methods = {
+	.request = ngram_release_request,
+	.run = ngram_release_run,
+	.rows = ngram_release_rows,
+	.used = ngram_release_used};
 
 /* dp_ngrams(...): n-grams that many users share (DPNE, Kim et al. 2021). */
 Datum
 dpngram_dp_ngrams(PG_FUNCTION_ARGS)
 {
-	NgramArguments arguments;
+	NgramRelease release = {.with_length = true};
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_ngrams_arguments(fcinfo, &arguments);
-	release_ngrams(fcinfo, &arguments, true);
+	parse_ngrams_arguments(fcinfo, &release.arguments);
+	release_texts(fcinfo, &release.arguments.target, &ngram_methods, &release);
 	return (Datum) 0;
 }
 
@@ -31,10 +114,10 @@ dpngram_dp_ngrams(PG_FUNCTION_ARGS)
 Datum
 dpngram_dp_set_union(PG_FUNCTION_ARGS)
 {
-	NgramArguments arguments;
+	NgramRelease release = {.with_length = false};
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_set_union_arguments(fcinfo, &arguments);
-	release_ngrams(fcinfo, &arguments, false);
+	parse_set_union_arguments(fcinfo, &release.arguments);
+	release_texts(fcinfo, &release.arguments.target, &ngram_methods, &release);
 	return (Datum) 0;
 }

@@ -24,11 +24,11 @@ dataset_split(const LedgerTerms *terms, double epsilon, NgramSplit *split)
 	switch (terms->accounting)
 	{
 		case ACCOUNTING_GDP:
-			split->pure_reserve = pure;
-			split->pure_limit = SHARE_OF_DATASET(pure);
+			split->division.pure_reserve = pure;
+			split->division.pure_limit = SHARE_OF_DATASET(pure);
 			return true;
 		case ACCOUNTING_ZCDP:
-			split->zcdp = true;
+			split->division.zcdp = true;
 			return true;
 		case ACCOUNTING_BASIC:
 			break;
@@ -95,7 +95,7 @@ ngram_request(const NgramArguments *arguments, const NgramPlan *plans, int nplan
 	LedgerRequest request = {
 		.mechanism = arguments->mechanism,
 		.parameters = arguments->parameters.data,
-		.period = arguments->period,
+		.period = arguments->target.period,
 		.epsilon = arguments->query.epsilon,
 		.delta = arguments->query.delta,
 		.ncandidates = nplans};

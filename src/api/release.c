@@ -17,56 +17,20 @@
 #include "postgres.h"
 
 #include "executor/instrument.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/pg_list.h"
 #include "tcop/tcopprot.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "api/price.h"
 #include "api/release.h"
 #include "api/settings.h"
 #include "api/shadow.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
-#include "ngram/extract.h"
-#include "ngram/read.h"
-
-/* The number of a column that the caller may name as text. */
-static AttrNumber
-check_columns(const LedgerAccess *access, const NgramArguments *arguments)
-{
-	AttrNumber attnum;
-	ListCell *cell;
-	bool allowed = access->text_columns == NIL;
-
-	if (strcmp(arguments->user_col, access->user_col) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_WRONG_PRIVACY_UNIT),
-				 errmsg("\"%s\" is not the privacy unit of the dataset \"%s\"",
-						arguments->user_col, access->terms.dataset),
-				 errdetail("The dataset protects the persons named by its column \"%s\".",
-						   access->user_col)));
-	attnum = get_attnum(access->relid, arguments->text_col);
-	foreach (cell, access->text_columns)
-		allowed = allowed || strcmp(lfirst(cell), arguments->text_col) == 0;
-	if (attnum <= 0 || !allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_COLUMN),
-				 errmsg("column \"%s\" does not exist or may not be queried",
-						arguments->text_col)));
-	return attnum;
-}
 
 static LedgerReceipt
-charge_plans(const LedgerAccess *access, const NgramArguments *arguments, const NgramPlan *plans,
-			 int nplans)
+charge(const LedgerAccess *access, LedgerRequest request)
 {
-	LedgerRequest request = ngram_request(arguments, plans, nplans);
-
 	request.seeded = dpngram_test_seed != 0;
 	if (request.seeded)
 		ereport(WARNING,
@@ -97,50 +61,17 @@ quiet_settings(void)
 	return nestlevel;
 }
 
-/* What is to be read, settled before the charge. */
-static ReadSpec
-read_spec(const LedgerAccess *access, const NgramArguments *arguments)
+/* Read and count, with the randomness of this call. */
+static void
+run(const ReleaseMethods *methods, void *state, const ReadSpec *spec, int chosen)
 {
-	AttrNumber text_attnum = check_columns(access, arguments);
-	ReadSpec spec = {
-		.relid = access->relid,
-		.owner = access->owner,
-		.user_attnum = access->user_attnum,
-		.text_attnum = text_attnum,
-		.tokenizer = tokenizer_create(arguments->tokenizer,
-									  get_atttype(access->relid, text_attnum)),
-		.max_tokens = arguments->max_tokens};
-
-	if (access->period.any)
-	{
-		spec.time_attnum = access->time_attnum;
-		spec.time_from = ledger_time_bound(access, access->period.from);
-		spec.time_to = ledger_time_bound(access, access->period.to);
-	}
-	return spec;
-}
-
-/* Read and extract, in memory of its own. */
-static int
-run(const ReadSpec *spec, const NgramPlan *plan, ReleasedGrams *released)
-{
-	int nestlevel;
+	int nestlevel = quiet_settings();
 	Noise noise;
-	Extraction extraction = {
-		.plan = plan,
-		.vocabulary = vocabulary_create(),
-		.corpus = corpus_create(extract_memory_limit(), plan->query.pruning == PRUNING_SINGLE),
-		.noise = &noise,
-		.memory_limit = extract_memory_limit()};
 
-	nestlevel = quiet_settings();
-	read_corpus(spec, extraction.vocabulary, extraction.corpus);
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
-	extract_ngrams(&extraction, released);
+	methods->run(state, spec, &noise, chosen);
 	noise_clear(&noise);
-	corpus_free(extraction.corpus);
 	AtEOXact_GUC(false, nestlevel);
-	return extraction.steps_done;
 }
 
 /*
@@ -182,67 +113,34 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 					 receipt->release_id)));
 }
 
-/* For the log: how far it came, and the share of delta that the thresholds really had. */
-static char *
-what_was_used(const NgramPlan *plan, int steps)
-{
-	return psprintf("{\"steps\": %d, \"planned\": %d, \"threshold_share\": %.12g}", steps,
-					plan->nsteps, plan->delta_add / plan->query.delta);
-}
-
-static void
-return_rows(ReturnSetInfo *rsinfo, const ReleasedGrams *released, bool with_length)
-{
-	for (Size i = 0; i < released->n; i++)
-	{
-		const ReleasedGram *gram = &released->gram[i];
-		Datum values[4] = {Int32GetDatum(gram->length),
-						   PointerGetDatum(cstring_to_text_with_len(gram->text, gram->text_len)),
-						   Float8GetDatum(gram->weight / (double) DP_LATTICE_ONE),
-						   Float8GetDatum(gram->sigma / (double) DP_LATTICE_ONE)};
-		bool nulls[4] = {false};
-		int first = with_length ? 0 : 1;
-
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values + first, nulls + first);
-	}
-}
-
 /*
- * Release the n-grams that the arguments ask for into the function's result:
- * rows (n, text, weight, stddev), or without n.
+ * Release what the methods make of the target's texts into the function's result.
  */
 void
-release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool with_length)
+release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMethods *methods,
+			  void *state)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	NgramPlan plans[NGRAM_MAX_PLANS];
-	ReleasedGrams released = {0};
-	volatile int steps = 0;
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context;
 	BufferUsage usage = pgBufferUsage;
 	WalUsage wal = pgWalUsage;
-	LedgerAccess *access = ledger_open(arguments->relid);
-	ReadSpec spec;
-	int nplans;
+	LedgerAccess *access = ledger_open(target->relid);
+	ReadSpec spec = target_spec(access, target);
+	LedgerRequest request = methods->request(state, &access->terms);
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
 
-	if (arguments->period != NULL)
-		ledger_choose_period(access, arguments->period);
-	spec = read_spec(access, arguments);
-	nplans = ngram_plans(&access->terms, arguments, plans);
 	refuse_shadows(access->relid, access->owner);
-	receipt = charge_plans(access, arguments, plans, nplans);
+	receipt = charge(access, request);
 
 	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
 		whereToSendOutput = DestNone;
-		steps = run(&spec, &plans[receipt.chosen], &released);
-		return_rows(rsinfo, &released, with_length);
+		run(methods, state, &spec, receipt.chosen);
+		methods->rows(state, rsinfo);
 	}
 	PG_CATCH();
 	{
@@ -255,5 +153,5 @@ release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments, bool wi
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;
 	pgWalUsage = wal;
-	ledger_release_done(receipt.release_id, what_was_used(&plans[receipt.chosen], steps));
+	ledger_release_done(receipt.release_id, methods->used(state));
 }

@@ -5,9 +5,29 @@
 #ifndef DPNGRAM_RELEASE_H
 #define DPNGRAM_RELEASE_H
 
-#include "api/arguments.h"
+#include "fmgr.h"
 
-extern void release_ngrams(FunctionCallInfo fcinfo, const NgramArguments *arguments,
-						   bool with_length);
+#include "api/target.h"
+#include "ngram/noise.h"
+#include "nodes/execnodes.h"
+
+/*
+ * A mechanism.  "state" is its own: the checked arguments, and from run on the
+ * result, which lies in a memory context that lives until rows has returned.
+ */
+typedef struct ReleaseMethods
+{
+	/* what the ledger is asked to debit; errors cost nothing */
+	LedgerRequest (*request)(void *state, const LedgerTerms *terms);
+	/* after the charge: read the texts and make the result, with the candidate debited */
+	void (*run)(void *state, const ReadSpec *spec, Noise *noise, int chosen);
+	/* put the result into the function's tuplestore */
+	void (*rows)(void *state, ReturnSetInfo *rsinfo);
+	/* for the log, JSON or NULL: of what was released alone */
+	char *(*used)(void *state);
+} ReleaseMethods;
+
+extern void release_texts(FunctionCallInfo fcinfo, const TextTarget *target,
+						  const ReleaseMethods *methods, void *state);
 
 #endif /* DPNGRAM_RELEASE_H */

@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "common/dp_base.h"
+#include "common/dp_calibrate.h"
 
 #define NGRAM_MAX_LENGTH 32
 
@@ -43,9 +43,7 @@ typedef struct NgramQuery
 typedef struct NgramSplit
 {
 	double threshold_share; /* of delta, for the thresholds of set unions */
-	double pure_reserve;	/* of epsilon, at least; the lattice's slack if that is more */
-	double pure_limit;		/* of epsilon, at most: more noise if the slack needs more; 0: none */
-	bool zcdp;				/* noise by zero-concentrated differential privacy alone */
+	DpDivision division;
 } NgramSplit;
 
 /*

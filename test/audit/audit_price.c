@@ -162,7 +162,7 @@ judge_promise(PriceAudit *audit, const NgramPlan *plan)
 static void
 judge_zcdp(PriceAudit *audit, const NgramQuery *query, double share)
 {
-	NgramSplit split = {.threshold_share = share, .zcdp = true};
+	NgramSplit split = {.threshold_share = share, .division.zcdp = true};
 	NgramPlan plan;
 	double promise;
 	double tail = 0;
