@@ -76,6 +76,7 @@ LEDGER_OBJS = \
 # The SQL face; the only place that knows both.
 API_OBJS = \
 	src/api/arguments.o \
+	src/api/checks.o \
 	src/api/module.o \
 	src/api/named_call.o \
 	src/api/ngrams.o \

@@ -18,6 +18,7 @@
 #include "utils/jsonb.h"
 
 #include "api/arguments.h"
+#include "api/checks.h"
 #include "common/dp_base.h"
 #include "dpngram_errcodes.h"
 #include "ledger/options.h"
@@ -27,51 +28,6 @@
 
 /* The ledger keeps the name: three quoted identifiers, but not any number of blanks. */
 #define MAX_TOKENIZER (8 * NAMEDATALEN)
-
-static void
-bad_argument(const char *name, const char *must)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" is out of its domain", name),
-			 errdetail("\"%s\" must be %s.", name, must)));
-}
-
-static Datum
-required(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" must not be null", name)));
-	return PG_GETARG_DATUM(n);
-}
-
-/* A number strictly between low and high; both NaN and infinity fail. */
-static double
-open_interval(FunctionCallInfo fcinfo, int n, const char *name, double low, double high,
-			  const char *must)
-{
-	double value = DatumGetFloat8(required(fcinfo, n, name));
-
-	if (!(value > low && value < high))
-		bad_argument(name, must);
-	return value;
-}
-
-static int
-int_range(FunctionCallInfo fcinfo, int n, const char *name, int low, int high)
-{
-	int value = DatumGetInt32(required(fcinfo, n, name));
-
-	if (value < low || value > high)
-		bad_argument(name, psprintf("between %d and %d", low, high));
-	return value;
-}
-
-static char *
-text_argument(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	return TextDatumGetCString(required(fcinfo, n, name));
-}
 
 /* The arguments that all functions begin with: relation, columns, epsilon, delta. */
 static void

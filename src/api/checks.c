@@ -1,0 +1,58 @@
+/*
+ * checks.c
+ *	  The checks of arguments that the SQL functions have in common.
+ *
+ * Each names the argument, and says what it must be; no message repeats a value.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "api/checks.h"
+#include "dpngram_errcodes.h"
+
+void
+bad_argument(const char *name, const char *must)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" is out of its domain", name),
+			 errdetail("\"%s\" must be %s.", name, must)));
+}
+
+/* An argument that must not be null. */
+Datum
+required(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" must not be null", name)));
+	return PG_GETARG_DATUM(n);
+}
+
+/* A number strictly between low and high; both NaN and infinity fail. */
+double
+open_interval(FunctionCallInfo fcinfo, int n, const char *name, double low, double high,
+			  const char *must)
+{
+	double value = DatumGetFloat8(required(fcinfo, n, name));
+
+	if (!(value > low && value < high))
+		bad_argument(name, must);
+	return value;
+}
+
+int
+int_range(FunctionCallInfo fcinfo, int n, const char *name, int low, int high)
+{
+	int value = DatumGetInt32(required(fcinfo, n, name));
+
+	if (value < low || value > high)
+		bad_argument(name, psprintf("between %d and %d", low, high));
+	return value;
+}
+
+char *
+text_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	return TextDatumGetCString(required(fcinfo, n, name));
+}
