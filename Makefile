@@ -17,6 +17,8 @@ COMMON_OBJS = \
 	src/common/dp_calibrate.o \
 	src/common/dp_gaussian.o \
 	src/common/dp_normal.o \
+	src/common/dp_posterior.o \
+	src/common/dp_printed.o \
 	src/common/dp_random.o \
 	src/common/dp_sample.o \
 	src/common/dp_shrink.o \
