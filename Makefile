@@ -21,6 +21,7 @@ COMMON_OBJS = \
 	src/common/dp_printed.o \
 	src/common/dp_random.o \
 	src/common/dp_sample.o \
+	src/common/dp_select.o \
 	src/common/dp_shrink.o \
 	src/common/dp_zcdp.o
 
