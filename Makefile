@@ -44,6 +44,18 @@ NGRAM_OBJS = \
 	src/ngram/union.o \
 	src/ngram/vocabulary.o
 
+# Distributions over a public vocabulary; doesn't know the ledger.
+DIST_OBJS = \
+	src/dist/count_space.o \
+	src/dist/log_space.o \
+	src/dist/plan.o \
+	src/dist/printed.o \
+	src/dist/public.o \
+	src/dist/public_read.o \
+	src/dist/rows.o \
+	src/dist/tuning.o \
+	src/dist/world.o
+
 # The privacy ledger; knows no mechanism.
 LEDGER_OBJS = \
 	src/ledger/access.o \
@@ -80,8 +92,12 @@ LEDGER_OBJS = \
 API_OBJS = \
 	src/api/arguments.o \
 	src/api/checks.o \
+	src/api/dist_arguments.o \
+	src/api/dist_price.o \
+	src/api/distribution.o \
 	src/api/module.o \
 	src/api/named_call.o \
+	src/api/notes.o \
 	src/api/ngrams.o \
 	src/api/planning.o \
 	src/api/price.o \
@@ -89,7 +105,7 @@ API_OBJS = \
 	src/api/shadow.o \
 	src/api/target.o
 
-OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(LEDGER_OBJS) $(API_OBJS)
+OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(DIST_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 
 # A charge's background worker has a library of its own, dpngram_worker, for which some
 # of these objects are linked a second time.  A worker lives for a few milliseconds, and
@@ -123,6 +139,7 @@ SQL_PIECES = \
 	src/sql/16_owner.sql \
 	src/sql/18_budget.sql \
 	src/sql/20_ngrams.sql \
+	src/sql/22_dist.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
@@ -139,6 +156,7 @@ UPGRADE_PIECES = \
 	src/sql/14_views.sql \
 	src/sql/upgrade/0.1.0--0.2.0/40_dropped.sql \
 	src/sql/18_budget.sql \
+	src/sql/22_dist.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql

@@ -14,20 +14,17 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/json.h"
 #include "utils/jsonb.h"
 
 #include "api/arguments.h"
 #include "api/checks.h"
+#include "api/notes.h"
 #include "common/dp_base.h"
 #include "dpngram_errcodes.h"
 #include "ledger/options.h"
 
 /* Below this a spurious n-gram's probability could not be drawn exactly. */
 #define MIN_SPURIOUS 1e-20
-
-/* The ledger keeps the name: three quoted identifiers, but not any number of blanks. */
-#define MAX_TOKENIZER (8 * NAMEDATALEN)
 
 /* The arguments that all functions begin with: relation, columns, epsilon, delta. */
 static void
@@ -126,23 +123,6 @@ parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments, bool sh
  * ------------------------------------------------------------------------ */
 
 static void
-note_text(StringInfo json, const char *key, const char *value)
-{
-	appendStringInfoString(json, json->len > 0 ? ", " : "{");
-	escape_json(json, key);
-	appendStringInfoString(json, ": ");
-	escape_json(json, value);
-}
-
-static void
-note_number(StringInfo json, const char *key, double value)
-{
-	appendStringInfoString(json, json->len > 0 ? ", " : "{");
-	escape_json(json, key);
-	appendStringInfo(json, ": %.15g", value);
-}
-
-static void
 note_parameters(NgramArguments *arguments, const char *method, const char *column)
 {
 	StringInfo json = &arguments->parameters;
@@ -196,9 +176,7 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 	query->noise_ratio = open_interval(fcinfo, 11, "noise_ratio", 0, get_float8_infinity(),
 									   "positive and finite");
 	parse_length(fcinfo, 12, query);
-	arguments->target.tokenizer = text_argument(fcinfo, 13, "tokenizer");
-	if (strlen(arguments->target.tokenizer) > MAX_TOKENIZER)
-		bad_argument("tokenizer", psprintf("of at most %d bytes", MAX_TOKENIZER));
+	arguments->target.tokenizer = tokenizer_argument(fcinfo, 13);
 	if (!PG_ARGISNULL(14))
 		arguments->target.max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
 	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,

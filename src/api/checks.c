@@ -11,6 +11,9 @@
 #include "api/checks.h"
 #include "dpngram_errcodes.h"
 
+/* The ledger keeps the name: three quoted identifiers, but not any number of blanks. */
+#define MAX_TOKENIZER (8 * NAMEDATALEN)
+
 void
 bad_argument(const char *name, const char *must)
 {
@@ -55,4 +58,15 @@ char *
 text_argument(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	return TextDatumGetCString(required(fcinfo, n, name));
+}
+
+/* The name of a tokenizer, which tokenizer_create() will resolve. */
+char *
+tokenizer_argument(FunctionCallInfo fcinfo, int n)
+{
+	char *name = text_argument(fcinfo, n, "tokenizer");
+
+	if (strlen(name) > MAX_TOKENIZER)
+		bad_argument("tokenizer", psprintf("of at most %d bytes", MAX_TOKENIZER));
+	return name;
 }

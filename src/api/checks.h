@@ -16,5 +16,6 @@ extern double open_interval(FunctionCallInfo fcinfo, int n, const char *name, do
 							double high, const char *must);
 extern int int_range(FunctionCallInfo fcinfo, int n, const char *name, int low, int high);
 extern char *text_argument(FunctionCallInfo fcinfo, int n, const char *name);
+extern char *tokenizer_argument(FunctionCallInfo fcinfo, int n);
 
 #endif /* DPNGRAM_CHECKS_H */

@@ -17,6 +17,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 
+#include "api/dist_price.h"
 #include "api/named_call.h"
 #include "api/price.h"
 
@@ -50,6 +51,21 @@ plan_set_union(FunctionCallInfo call, const LedgerTerms *terms)
 	return plan_extraction(&arguments, terms);
 }
 
+static LedgerRequest
+plan_distribution(FunctionCallInfo call, const LedgerTerms *terms)
+{
+	DistArguments arguments;
+	DistPlan plans[DIST_MAX_PLANS];
+
+	parse_dist_arguments(call, &arguments);
+	if (arguments.query.method == DIST_LOCAL_SENSITIVITY)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("method local-sensitivity has no price"),
+				 errdetail("It is not private and not debited.")));
+	return dist_request(&arguments, terms, plans);
+}
+
 static const struct
 {
 	const char *function;
@@ -57,6 +73,7 @@ static const struct
 } planners[] = {
 	{"dp_ngrams", plan_ngrams},
 	{"dp_set_union", plan_set_union},
+	{"bayes_dp_dist", plan_distribution},
 };
 
 static Planner
@@ -68,7 +85,7 @@ find_planner(const char *function)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_ARGUMENT),
 			 errmsg("function \"%s\" has no price", function),
-			 errhint("Functions that have one are dp_ngrams and dp_set_union.")));
+			 errhint("Functions that have one are dp_ngrams, dp_set_union and bayes_dp_dist.")));
 	return NULL; /* not reached */
 }
 

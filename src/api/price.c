@@ -14,26 +14,43 @@
 /* A hair below the dataset's share, so that the lane's rounding can't refuse it. */
 #define SHARE_OF_DATASET(share) ((share) * (1 - 1e-12))
 
-/* The division by which a call for all of a fresh dataset fits; false if any does. */
-static bool
-dataset_split(const LedgerTerms *terms, double epsilon, NgramSplit *split)
+/*
+ * The division by which a call for all of a fresh dataset fits: the share of delta that
+ * is not Gaussian, and how epsilon is divided.  False if any division does, or none is
+ * known.
+ */
+bool
+dataset_division(const LedgerTerms *terms, double epsilon, double *delta_share,
+				 DpDivision *division)
 {
 	double pure = terms->pure_share * epsilon;
 
-	*split = (NgramSplit){.threshold_share = SHARE_OF_DATASET(terms->delta_share)};
+	*delta_share = SHARE_OF_DATASET(terms->delta_share);
+	*division = (DpDivision){0};
 	switch (terms->accounting)
 	{
 		case ACCOUNTING_GDP:
-			split->division.pure_reserve = pure;
-			split->division.pure_limit = SHARE_OF_DATASET(pure);
-			return true;
-		case ACCOUNTING_ZCDP:
-			split->division.zcdp = true;
-			return true;
-		case ACCOUNTING_BASIC:
+			division->pure_reserve = pure;
+			division->pure_limit = SHARE_OF_DATASET(pure);
 			break;
+		case ACCOUNTING_ZCDP:
+			division->zcdp = true;
+			break;
+		case ACCOUNTING_BASIC:
+			return false;
 	}
-	return false;
+	return terms->delta_share > 0;
+}
+
+/* A dataset without delta holds no Gaussian noise, whatever is asked for. */
+void
+require_gaussian_budget(const LedgerTerms *terms)
+{
+	if (terms->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("dataset \"%s\" has no budget for Gaussian noise", terms->dataset),
+				 errhint("It was made with delta 0. Its owner can make one with more.")));
 }
 
 /*
@@ -47,18 +64,15 @@ ngram_plans(const LedgerTerms *terms, const NgramArguments *arguments, NgramPlan
 	NgramSplit datasets;
 	int n = 1;
 
-	if (terms->delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("dataset \"%s\" has no budget for Gaussian noise", terms->dataset),
-				 errhint("It was made with delta 0. Its owner can make one with more.")));
+	require_gaussian_budget(terms);
 	if (ngram_plan(&arguments->query, callers, &plans[0]) != DP_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("no noise can be found for this epsilon and delta"),
 				 errhint("They may be too small for max_length and max_contributions, or too "
 						 "large for any noise.")));
-	if (terms->delta_share > 0 && dataset_split(terms, arguments->query.epsilon, &datasets) &&
+	if (dataset_division(terms, arguments->query.epsilon, &datasets.threshold_share,
+						 &datasets.division) &&
 		ngram_plan(&arguments->query, datasets, &plans[n]) == DP_OK)
 		n++;
 	return n;

@@ -10,6 +10,9 @@
 /* The ways to divide a call's (epsilon, delta): the caller's, then the dataset's. */
 #define NGRAM_MAX_PLANS 2
 
+extern bool dataset_division(const LedgerTerms *terms, double epsilon, double *delta_share,
+							 DpDivision *division);
+extern void require_gaussian_budget(const LedgerTerms *terms);
 extern int ngram_plans(const LedgerTerms *terms, const NgramArguments *arguments,
 					   NgramPlan *plans);
 extern LedgerRequest ngram_request(const NgramArguments *arguments, const NgramPlan *plans,

@@ -53,6 +53,15 @@ noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 	return dp_discrete_gaussian(&noise->random, sigma);
 }
 
+/* Likewise Laplace noise; scale in lattice units. */
+int64
+noise_laplace(Noise *noise, int64 scale, int level, uint64 content)
+{
+	if (noise->seeded)
+		dp_random_seeded(&noise->random, noise->seed, level, content);
+	return dp_discrete_laplace(&noise->random, scale);
+}
+
 /* A generator for the spurious n-grams of a level. */
 DpRandom *
 noise_stream(Noise *noise, int level)

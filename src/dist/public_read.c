@@ -1,0 +1,213 @@
+/*
+ * public_read.c
+ *	  Reads the public side of a distribution from a relation of the caller's choice.
+ *
+ * It is read with the caller's own rights, before anything is charged, and once: what
+ * is counted later is what was checked here.  Nothing about it is private, but messages
+ * name no value all the same.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "dist/public.h"
+#include "dpngram_errcodes.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+typedef struct PublicReceiver
+{
+	DestReceiver pub;
+	MemoryContext context; /* of the result */
+	PublicGrams *grams;
+	uint32 capacity;
+} PublicReceiver;
+
+static void
+bad_vocabulary(const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_DP_ARGUMENT), errmsg("public_ngrams has %s", what)));
+}
+
+static void
+reserve(PublicReceiver *receiver)
+{
+	PublicGrams *grams = receiver->grams;
+
+	if (grams->size < receiver->capacity)
+		return;
+	if (grams->size >= PUBLIC_MAX_GRAMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("public_ngrams has more than %d n-grams", PUBLIC_MAX_GRAMS)));
+	receiver->capacity *= 2;
+	grams->gram = repalloc_huge(grams->gram, receiver->capacity * sizeof(text *));
+	grams->count = repalloc_huge(grams->count, receiver->capacity * sizeof(int64));
+}
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	PublicReceiver *receiver = (PublicReceiver *) self;
+	PublicGrams *grams = receiver->grams;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	bool no_gram;
+	bool no_count;
+	Datum gram = slot_getattr(slot, 1, &no_gram);
+	Datum count = slot_getattr(slot, 2, &no_count);
+
+	CHECK_FOR_INTERRUPTS();
+	if (no_gram)
+		bad_vocabulary("a null n-gram");
+	if (no_count)
+		bad_vocabulary("a null count");
+	if (DatumGetInt64(count) < 1)
+		bad_vocabulary("a count below 1");
+	reserve(receiver);
+	grams->gram[grams->size] = DatumGetTextPCopy(gram);
+	grams->count[grams->size++] = DatumGetInt64(count);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc descriptor)
+{
+}
+
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Is the column there, with a type that can be read as such? */
+static void
+check_column(Oid relid, const char *name, bool is_text)
+{
+	AttrNumber attnum = get_attnum(relid, name);
+	Oid type = attnum > 0 ? getBaseType(get_atttype(relid, attnum)) : InvalidOid;
+	bool fits = is_text ? type == BPCHAROID || type == NAMEOID || IsBinaryCoercible(type, TEXTOID) :
+						  type == INT2OID || type == INT4OID || type == INT8OID;
+
+	if (attnum <= 0 || !fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_COLUMN),
+				 errmsg("public_ngrams needs a column \"%s\" of type %s", name,
+						is_text ? "text" : "bigint"),
+				 errhint("Its columns are (ngram text, count bigint), as dp_public_ngrams() "
+						 "returns them.")));
+}
+
+/* The rows of the relation, with the caller's rights. */
+static void
+read_relation(Oid relid, PublicReceiver *receiver)
+{
+	SPIExecuteOptions options = {.read_only = true, .dest = &receiver->pub};
+	StringInfoData query;
+	int result;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	initStringInfo(&query);
+	appendStringInfo(&query,
+					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+												get_rel_name(relid)));
+	result = SPI_execute_extended(query.data, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(result));
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+typedef struct Entry
+{
+	text *gram;
+	int64 count;
+} Entry;
+
+static int
+compare_grams(const void *pa, const void *pb)
+{
+	const text *a = ((const Entry *) pa)->gram;
+	const text *b = ((const Entry *) pb)->gram;
+	int len_a = VARSIZE_ANY_EXHDR(a);
+	int len_b = VARSIZE_ANY_EXHDR(b);
+	int order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(len_a, len_b));
+
+	return order != 0 ? order : len_a - len_b;
+}
+
+/* Into the order of their bytes, which other rows' arrival does not decide. */
+static void
+sort_grams(PublicGrams *grams)
+{
+	Entry *entry = MemoryContextAllocHuge(CurrentMemoryContext, grams->size * sizeof(Entry));
+
+	for (uint32 i = 0; i < grams->size; i++)
+		entry[i] = (Entry){grams->gram[i], grams->count[i]};
+	qsort(entry, grams->size, sizeof(Entry), compare_grams);
+	for (uint32 i = 0; i < grams->size; i++)
+	{
+		if (i > 0 && compare_grams(&entry[i - 1], &entry[i]) == 0)
+			bad_vocabulary("an n-gram twice");
+		grams->gram[i] = entry[i].gram;
+		grams->count[i] = entry[i].count;
+	}
+	pfree(entry);
+}
+
+static void
+set_probabilities(PublicGrams *grams)
+{
+	long double total = 0;
+
+	for (uint32 i = 0; i < grams->size; i++)
+		total += grams->count[i];
+	grams->probability = MemoryContextAllocHuge(CurrentMemoryContext,
+												grams->size * sizeof(double));
+	for (uint32 i = 0; i < grams->size; i++)
+		grams->probability[i] = (double) (grams->count[i] / total);
+}
+
+/*
+ * public_read: the vocabulary and its counts, checked.
+ *
+ * relid: a relation with columns ngram (a text type) and count (an integer type), read
+ * with the caller's rights.  n: tokens of each n-gram.  escaped: as in public_index().
+ * Errors: NG010 where the columns are not there; NG005 where it is empty, has nulls,
+ * counts below 1, an n-gram twice or one that is not of n tokens.
+ */
+PublicGrams *
+public_read(Oid relid, int n, bool escaped)
+{
+	PublicGrams *grams = palloc0(sizeof(PublicGrams));
+	PublicReceiver receiver = {.context = CurrentMemoryContext, .grams = grams, .capacity = 1024};
+
+	check_column(relid, "ngram", true);
+	check_column(relid, "count", false);
+	receiver.pub.receiveSlot = receive_row;
+	receiver.pub.rStartup = receive_startup;
+	receiver.pub.rShutdown = receive_nothing;
+	receiver.pub.rDestroy = receive_nothing;
+	/* what it says doesn't matter, but for DestNone SPI reports no SELECT */
+	receiver.pub.mydest = DestTuplestore;
+	grams->n = n;
+	grams->gram = palloc(receiver.capacity * sizeof(text *));
+	grams->count = palloc(receiver.capacity * sizeof(int64));
+
+	read_relation(relid, &receiver);
+	if (grams->size == 0)
+		bad_vocabulary("no rows");
+	sort_grams(grams);
+	set_probabilities(grams);
+	public_index(grams, escaped);
+	return grams;
+}
