@@ -10,7 +10,7 @@
  * long double is no longer than double, expect a relative error of z^2 2^-53.
  *
  * GSL gives the first approximation of the quantile.  It is under the GPL, so
- * no other file of the project may include it, and its error handler, which
+ * only this file and dp_clopper.c include it, and its error handler, which
  * would abort() a whole database cluster, is switched off before first use.
  */
 #include "common/dp_base.h"

@@ -1,7 +1,6 @@
 /*
  * dp_normal.h
- *	  The standard normal distribution in its far tails.  The only part of the
- *	  project that touches GSL.
+ *	  The standard normal distribution in its far tails.
  */
 #ifndef DP_NORMAL_H
 #define DP_NORMAL_H
