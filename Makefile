@@ -15,6 +15,7 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.cont
 # The mathematics; knows no database.
 COMMON_OBJS = \
 	src/common/dp_calibrate.o \
+	src/common/dp_clopper.o \
 	src/common/dp_gaussian.o \
 	src/common/dp_normal.o \
 	src/common/dp_posterior.o \
