@@ -105,7 +105,7 @@ target_owner_spec(const TextTarget *target, const char *function)
 		!has_privs_of_role(GetUserId(), owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only the owner of the relation may call %s", function),
+				 errmsg("only the owner of the relation may use %s", function),
 				 errdetail("Its result is not differentially private.")));
 	if (target->period != NULL)
 		ereport(ERROR,

@@ -24,8 +24,8 @@
  * laplace-public (section 4.2, second baseline).  As printed the users are averaged with
  * weights that depend on the private total.  Here a user's row is scaled to weight k =
  * min(W, total of the row), which needs no other user: with a the public distribution in
- * integers of sum u = floor(2^36 / 2W), the user adds c u - k a to the main release, of
- * l1 norm at most k u + k u <= 2^36, and k floor(2^36 / W) to the side release of the
+ * integers of sum u = floor(2^32 / 2W), the user adds c u - k a to the main release, of
+ * l1 norm at most k u + k u <= 2^32, and k floor(2^32 / W) to the side release of the
  * total weight.  The result is a + main / total, cut at 0 and normalised.
  */
 #include "postgres.h"

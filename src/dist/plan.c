@@ -156,15 +156,14 @@ selection_epsilon(double mu, double epsilon)
 	return low;
 }
 
-static DpStatus
+/* Where not even the least epsilon fits, the choice is blind. */
+static void
 plan_selection(DistPlan *plan)
 {
 	double mu = sqrt(plan->nmain) * DP_LATTICE_ONE / (double) plan->main.scale * (1 - 1e-12);
 
-	if (!plan->query.tune)
-		return DP_OK;
-	plan->select_epsilon = selection_epsilon(mu, plan->query.epsilon);
-	return plan->select_epsilon > 0 ? DP_OK : DP_ERR_RANGE;
+	if (plan->query.tune)
+		plan->select_epsilon = selection_epsilon(mu, plan->query.epsilon);
 }
 
 static DpStatus
@@ -191,7 +190,8 @@ plan_gaussian(DistPlan *plan, DistSplit split)
 	for (int i = 0; i < n; i++)
 		dp_add_price(&price, &steps[i], side && i == 0 ? plan->side.scale : plan->main.scale);
 	plan->eps_lattice = price.eps_pure;
-	return plan_selection(plan);
+	plan_selection(plan);
+	return DP_OK;
 }
 
 /* The log features' centre and sensitivity, for each S. */

@@ -25,7 +25,7 @@ typedef enum DistMethod
 #define DIST_CANDIDATES (DIST_SLOPES * DIST_WEIGHTS)
 
 /* Lattice bits of laplace-public, whose rows carry a part of the public distribution. */
-#define DIST_PUBLIC_BITS 36
+#define DIST_PUBLIC_BITS 32
 
 /* What the caller asks, validated. */
 typedef struct DistQuery
@@ -65,7 +65,7 @@ typedef struct DistPlan
 	int nmain;					/* so many main releases */
 	double center[DIST_SLOPES]; /* m0 by candidate of S; [0] without tuning */
 	double bound[DIST_SLOPES];	/* A(S, C, m0) likewise */
-	int64 select_epsilon;		/* of the choice among candidates, times 2^20 */
+	int64 select_epsilon;		/* of the choice among candidates, times 2^20; 0: any */
 
 	/* of the price, upper bounds */
 	double eps_lattice; /* the lattice's slack */

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "common/dp_sample.h"
 #include "common/dp_select.h"
 #include "dist/world.h"
 #include "miscadmin.h"
@@ -104,8 +105,12 @@ int
 choose_candidate(const DistWorld *world, Noise *noise, int run, const double *prior,
 				 double *const *features)
 {
+	DpRandom *random = noise_stream(noise, world_stream(run, DIST_SLOPES));
 	int64 sum[DIST_CANDIDATES] = {0};
 	int chosen;
+
+	if (world->plan->select_epsilon == 0)
+		return (int) dp_uniform(random, DIST_CANDIDATES);
 
 	for (int i = 0; i < DIST_SLOPES; i++)
 	{
@@ -114,7 +119,7 @@ choose_candidate(const DistWorld *world, Noise *noise, int run, const double *pr
 		add_costs(world, cost, sum + i * DIST_WEIGHTS);
 		pfree(cost);
 	}
-	if (dp_select(noise_stream(noise, world_stream(run, DIST_SLOPES)), sum, DIST_CANDIDATES,
+	if (dp_select(random, sum, DIST_CANDIDATES,
 				  DP_LATTICE_ONE, world->plan->select_epsilon, &chosen) != DP_OK)
 		elog(ERROR, "no candidate could be chosen");
 	return chosen;

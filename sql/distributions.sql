@@ -1,0 +1,175 @@
+-- Distributions over a public vocabulary: what is counted, what comes back, what it costs
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS dpngram;
+CREATE ROLE regress_dist_owner;
+CREATE ROLE regress_dist_ana;
+CREATE SCHEMA dist AUTHORIZATION regress_dist_owner;
+GRANT USAGE ON SCHEMA dist TO regress_dist_ana;
+SET ROLE regress_dist_owner;
+
+-- 400 users: a third "red green blue" twice, all "one two three"; texts with what is not counted
+CREATE TABLE dist.said ("the User" text, "Körper" text, tags int[]);
+INSERT INTO dist.said SELECT 'u' || i, 'One, two: THREE', ARRAY[1, 2, 3] FROM generate_series(1, 400) i;
+INSERT INTO dist.said SELECT 'u' || i, 'red green blue; red green blue', NULL FROM generate_series(1, 400, 4) i;
+INSERT INTO dist.said SELECT 'u' || i, 'straße über größe', ARRAY[2, 3, NULL, 1, 2, 3] FROM generate_series(1, 400, 2) i;
+-- n-grams don't cross rows, nor tokens outside the vocabulary; nobody is nobody
+INSERT INTO dist.said VALUES ('u1', 'two', NULL), ('u1', 'three', NULL), ('u2', 'one two x three', NULL),
+	(NULL, 'one two three', '{1,2,3}'), ('u3', NULL, NULL), ('u4', '', '{}');
+CREATE TABLE dist.public (ngram text, count bigint);
+INSERT INTO dist.public VALUES ('one two three', 30), ('red green blue', 5), ('straße über größe', 1),
+	('green blue red', 2), ('never said here', 7);
+CREATE TABLE dist.public_tags (ngram varchar(20), count int);
+INSERT INTO dist.public_tags VALUES ('1 2 3', 1), ('2 3 1', 1), ('3 1 2', 1);
+SELECT dp_protect('dist.said', 'the User', 1e12, 1e-3, dataset => 'said', accounting => 'basic');
+SELECT dp_grant('said', 'regress_dist_ana');
+GRANT SELECT ON dist.public, dist.public_tags TO regress_dist_ana;
+
+-- the analyst reads the answer, not the table
+SET ROLE regress_dist_ana;
+SELECT count(*) FROM dist.said;
+SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6);
+
+-- with next to no noise: what is counted.  Bytes order the rows.
+CREATE TEMP TABLE nearly AS
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 64);
+TABLE nearly;
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, counting => 'users', max_contributions => 10, max_norm => 64);
+-- pure, and the baseline: Laplace noise
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, max_norm => 64);
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, method => 'laplace');
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, method => 'laplace-public');
+-- arrays are their own tokens, a null element parts
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'tags', 'dist.public_tags', 1e6, 1e-6, max_contributions => 10, max_norm => 64);
+-- other lengths and tokenizers
+CREATE TEMP TABLE words (ngram text, count bigint);
+INSERT INTO words VALUES ('One,', 1), ('red', 1), ('blue;', 1), ('blue', 1);
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'words', 1e6, 1e-6, n => 1, tokenizer => 'whitespace', max_contributions => 10, max_norm => 64);
+
+-- bounds: one occurrence of an n-gram; one n-gram, or one occurrence, of a user
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_count => 1, max_contributions => 10, max_norm => 64);
+SELECT method, sum(round(probability * c)) = c AS sums
+FROM (VALUES ('shrinkage', 1e-6, 400), ('laplace', 0, 400)) m (method, delta, c),
+	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, delta, method => method,
+		counting => 'users', max_contributions => 1)
+GROUP BY method, c ORDER BY method;
+-- a norm of 1: a user with two n-grams counts as 1/sqrt 2 of each, with three occurrences less
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 1);
+-- in l1 a user of two adds a half to each
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, counting => 'users', max_norm => 1);
+
+-- equations 1 to 5: with no noise to speak of and rho = 1 the logarithm is that of the counts
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, method => 'log-posterior',
+	counting => 'users', options => '{"s": 10, "rho": 1}');
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, method => 'log-posterior',
+	counting => 'users', options => '{"s": 10, "rho": 0.5}');
+SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'log-posterior', tune => true);
+
+-- far too small an epsilon: the public distribution, nothing overflows
+SELECT max(abs(probability - count / 45.0)) < 1e-6 AS public, abs(sum(probability) - 1) < 1e-9 AS sums_to_1
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 1e-9) JOIN dist.public USING (ngram);
+SELECT max(abs(probability - count / 45.0)) < 1e-6 AS public, abs(sum(probability) - 1) < 1e-9 AS sums_to_1
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 0) JOIN dist.public USING (ngram);
+SELECT method, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive, max(probability) <= 1 AS finite
+FROM unnest('{laplace,laplace-public}'::text[]) method,
+	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-3, 0, method => method) GROUP BY 1 ORDER BY 1;
+SELECT tune, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive, max(probability) <= 1 AS finite
+FROM unnest('{false,true}'::bool[]) tune,
+	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 1e-9, method => 'log-posterior', tune => tune) GROUP BY 1 ORDER BY 1;
+
+-- nobody says anything of it; nobody at all; one user; a vocabulary of one
+RESET ROLE;
+CREATE TABLE dist.silent (u int, body text);
+ALTER TABLE dist.silent OWNER TO regress_dist_owner;
+CREATE TABLE dist.single (ngram text, count bigint);
+INSERT INTO dist.single VALUES ('one two three', 1);
+GRANT SELECT ON dist.single TO PUBLIC;
+SET ROLE regress_dist_owner;
+SELECT dp_protect('dist.silent', 'u', 1000, 1e-3, pure_share => 0.5);
+CREATE FUNCTION dist.all_finite(relation regclass, public regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', method, rows, sums_to_1, positive), ', ' ORDER BY method) FROM (
+		SELECT method, count(*) AS rows, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
+		FROM (VALUES ('shrinkage', 1e-6), ('log-posterior', 1e-6), ('laplace', 0), ('laplace-public', 0), ('local-sensitivity', 1e-6)) m (method, delta),
+			LATERAL bayes_dp_dist(relation, 'u', 'body', public, 1, delta, method => method) GROUP BY method) s
+$$;
+SET client_min_messages = error;
+SELECT dist.all_finite('dist.silent', 'dist.public');
+SELECT dist.all_finite('dist.silent', 'dist.single');
+INSERT INTO dist.silent VALUES (1, 'not a word of it');
+SELECT dist.all_finite('dist.silent', 'dist.public');
+INSERT INTO dist.silent VALUES (1, 'one two three');
+SELECT dist.all_finite('dist.silent', 'dist.public');
+SELECT dist.all_finite('dist.silent', 'dist.single');
+RESET client_min_messages;
+SET client_min_messages = warning;
+
+-- the printed mechanism: for the owner, with a warning, and not debited
+CREATE TEMP TABLE before AS SELECT count(*) AS releases FROM dpngram.releases;
+SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'local-sensitivity');
+SELECT count(*) FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'local-sensitivity',
+	sensitivity => 'worst-case', options => '{"s": 0.1, "rho": 0.5, "unweighted_mean": true}');
+SELECT count(*) - releases AS new FROM dpngram.releases, before GROUP BY releases;
+SET ROLE regress_dist_ana;
+SELECT count(*) FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'local-sensitivity');
+
+-- what stands in the log: the method's parameters, and what was chosen by looking at what was released
+SELECT parameters->>'method' AS method, parameters->>'public_ngrams' AS public_ngrams, used ? 'max_norm' AS norm, used ? 'rho' AS rho, status
+FROM dpngram.releases WHERE mechanism = 'bayes_dp_dist' AND dataset = 'said' ORDER BY id DESC LIMIT 4;
+
+-- the same rows whether they stay in memory or not, for every method
+RESET ROLE;
+CREATE FUNCTION dist.fingerprint(work text, method text, delta float8, tune bool) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('work_mem', work, true);
+	RETURN (SELECT md5(string_agg(ngram || probability::text, '|')) FROM bayes_dp_dist('dist.many', 'u', 'body', 'dist.many_public', 1, delta,
+		n => 2, method => method, tune => tune, max_contributions => 3));
+END $$;
+CREATE TABLE dist.many AS SELECT u, string_agg('w' || ((u * i * 7919) % 97), ' ' ORDER BY i) AS body
+	FROM generate_series(1, 6000) u, generate_series(1, 12) i GROUP BY u;
+CREATE TABLE dist.many_public AS SELECT * FROM (SELECT 'w' || a || ' w' || b AS ngram, 1 + (a * b) % 5 AS count
+	FROM generate_series(0, 96) a, generate_series(0, 96) b) s;
+SELECT dp_protect('dist.many', 'u', 1000, 1e-3, pure_share => 0.5);
+SET dpngram.test_seed = 42;
+SET client_min_messages = error;
+SET hash_mem_multiplier = 1;
+SELECT method, tune, dist.fingerprint('64kB', method, delta, tune) = dist.fingerprint('64MB', method, delta, tune) AS same,
+	dist.fingerprint('64kB', method, delta, tune) IS NOT NULL AS answered
+FROM (VALUES ('shrinkage', 1e-6, false), ('shrinkage', 0, false), ('log-posterior', 1e-6, false), ('log-posterior', 1e-6, true),
+	('laplace', 0, false), ('laplace-public', 0, false), ('local-sensitivity', 1e-6, false)) m (method, delta, tune);
+RESET hash_mem_multiplier;
+RESET dpngram.test_seed;
+RESET client_min_messages;
+
+-- views and partitions
+SET client_min_messages = error;
+CREATE TABLE dist.parts (u int, body text) PARTITION BY RANGE (u);
+CREATE TABLE dist.parts_low PARTITION OF dist.parts FOR VALUES FROM (0) TO (50);
+CREATE TABLE dist.parts_high PARTITION OF dist.parts FOR VALUES FROM (50) TO (100);
+INSERT INTO dist.parts SELECT i % 100, 'one two three' FROM generate_series(1, 300) i;
+CREATE VIEW dist.seen AS SELECT u, body FROM dist.parts_low;
+SELECT dp_protect('dist.parts', 'u', 1e12, 1e-3, dataset => 'parts', accounting => 'basic');
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.parts', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
+SELECT dp_unprotect('parts');
+SELECT dp_protect('dist.seen', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+FROM bayes_dp_dist('dist.seen', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
+
+DROP SCHEMA dist CASCADE;
+DROP OWNED BY regress_dist_ana, regress_dist_owner;
+DROP ROLE regress_dist_ana;
+DROP ROLE regress_dist_owner;
