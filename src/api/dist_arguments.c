@@ -42,8 +42,9 @@
 /* Section 4.3: 90 % of the users train, 10 % validate. */
 #define DEFAULT_TRAIN_SHARE 0.9
 
-#define DEFAULT_SLOPE 0.01
-#define DEFAULT_WEIGHT 0.7
+/* Tuning aside: what does little harm where epsilon is small. */
+#define DEFAULT_SLOPE 0.001
+#define DEFAULT_WEIGHT 0.5
 
 static void
 parse_method(DistArguments *arguments)

@@ -57,11 +57,14 @@ dist_slope(const DistQuery *query, int candidate)
 	return query->tune ? pow(10, candidate - 3) : query->slope;
 }
 
-/* rho of a candidate: 0.1, 0.2 ... 0.9 */
+/* rho of a candidate; the least leave next to nothing but the public distribution. */
 double
 dist_weight(int candidate)
 {
-	return (candidate + 1) / (DIST_WEIGHTS + 1.0);
+	static const double weights[DIST_WEIGHTS] = {0.02, 0.05, 0.1, 0.2, 0.35,
+												 0.5, 0.65, 0.8, 0.95};
+
+	return weights[candidate];
 }
 
 /* What of a user's counts the method can bear. */
