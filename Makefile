@@ -47,6 +47,7 @@ NGRAM_OBJS = \
 
 # Distributions over a public vocabulary; doesn't know the ledger.
 DIST_OBJS = \
+	src/dist/attack.o \
 	src/dist/count_space.o \
 	src/dist/log_space.o \
 	src/dist/plan.o \
@@ -92,6 +93,7 @@ LEDGER_OBJS = \
 # The SQL face; the only place that knows both.
 API_OBJS = \
 	src/api/arguments.o \
+	src/api/attack.o \
 	src/api/checks.o \
 	src/api/dist_arguments.o \
 	src/api/dist_price.o \
@@ -141,6 +143,7 @@ SQL_PIECES = \
 	src/sql/18_budget.sql \
 	src/sql/20_ngrams.sql \
 	src/sql/22_dist.sql \
+	src/sql/26_attack.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
@@ -158,6 +161,7 @@ UPGRADE_PIECES = \
 	src/sql/upgrade/0.1.0--0.2.0/40_dropped.sql \
 	src/sql/18_budget.sql \
 	src/sql/22_dist.sql \
+	src/sql/26_attack.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql
@@ -168,7 +172,7 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks attacks_ledger ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input
+REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks attacks_ledger ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot

@@ -240,8 +240,10 @@ note_parameters(DistArguments *arguments)
 	appendStringInfoChar(json, '}');
 }
 
-/* ---- the arguments of bayes_dp_dist, in their order ---- */
-
+/*
+ * The arguments of bayes_dp_dist, in their order; another function may have more of its
+ * own before the last one, "options".
+ */
 void
 parse_dist_arguments(FunctionCallInfo fcinfo, DistArguments *arguments)
 {
@@ -266,7 +268,7 @@ parse_dist_arguments(FunctionCallInfo fcinfo, DistArguments *arguments)
 	target->tokenizer = tokenizer_argument(fcinfo, 14);
 	if (!PG_ARGISNULL(15))
 		target->max_tokens = int_range(fcinfo, 15, "max_tokens", 1, PG_INT32_MAX);
-	parse_options(fcinfo, 16, arguments);
+	parse_options(fcinfo, PG_NARGS() - 1, arguments);
 	note_parameters(arguments);
 }
 

@@ -103,3 +103,10 @@ dist_request(const DistArguments *arguments, const LedgerTerms *terms, DistPlan 
 		gaussian_candidates(arguments, terms, plans, &request);
 	return request;
 }
+
+/* The plan of a call by the relation's owner, of which the ledger is told nothing. */
+void
+dist_owner_plan(const DistArguments *arguments, DistPlan *plan)
+{
+	require_plan(dist_plan(&arguments->query, (DistSplit){0}, plan));
+}

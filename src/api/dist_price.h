@@ -12,5 +12,6 @@
 /* The request has a candidate price for each plan, in this order. */
 extern LedgerRequest dist_request(const DistArguments *arguments, const LedgerTerms *terms,
 								  DistPlan *plans);
+extern void dist_owner_plan(const DistArguments *arguments, DistPlan *plan);
 
 #endif /* DPNGRAM_DIST_PRICE_H */

@@ -107,7 +107,7 @@ release_not_private(ReturnSetInfo *rsinfo, DistRelease *release)
 	ereport(WARNING,
 			(errmsg("the result of method local-sensitivity is not differentially private"),
 			 errdetail("Its noise is scaled to the very data that it should protect.")));
-	(void) dist_plan(&release->arguments.query, (DistSplit){0}, &release->plans[0]);
+	dist_owner_plan(&release->arguments, &release->plans[0]);
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
 	dist_release_run(release, &spec, &noise, 0);
 	noise_clear(&noise);
