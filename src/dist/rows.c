@@ -42,24 +42,188 @@ struct GramRows
 	Corpus *corpus;
 };
 
-typedef struct RowReader
+struct RowBuilder
 {
-	const PublicGrams *grams;
 	RowBounds bounds;
 	uint64 sampling_key;
 	Corpus *corpus;
 	MemoryContext context; /* of what outlives a row of the relation */
 
-	/* the last words of the document */
-	uint32 window[WINDOW];
-	int filled;
-
-	/* of the user whose rows are arriving */
+	/* of the user whose n-grams are arriving */
 	uint64 user_hash;
 	uint32 *count;	 /* by number - 1 */
 	uint32 *touched; /* numbers with a count */
 	uint32 ntouched;
 	ItemList items; /* work space of the bounds */
+};
+
+/* ---- building, user by user ---- */
+
+/*
+ * Rows of a vocabulary of so many n-grams, none yet.
+ *
+ * memory_limit: bytes, beyond which rows go to a temporary file.
+ */
+RowBuilder *
+rows_begin(uint32 vocabulary, RowBounds bounds, uint64 sampling_key, Size memory_limit)
+{
+	RowBuilder *builder = palloc(sizeof(RowBuilder));
+
+	*builder = (RowBuilder){
+		.bounds = bounds,
+		.sampling_key = sampling_key,
+		.context = CurrentMemoryContext,
+		.corpus = corpus_create(memory_limit, false),
+		.count = MemoryContextAllocExtended(CurrentMemoryContext, vocabulary * sizeof(uint32),
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO),
+		.touched = MemoryContextAllocHuge(CurrentMemoryContext, vocabulary * sizeof(uint32))};
+	item_list_init(&builder->items);
+	return builder;
+}
+
+void
+rows_begin_user(RowBuilder *builder, uint64 hash)
+{
+	builder->user_hash = hash;
+	builder->ntouched = 0;
+}
+
+/* The user has the n-gram of this number so many times more. */
+static inline void
+add_count(RowBuilder *builder, uint32 number, uint32 times)
+{
+	uint32 *count = &builder->count[number - 1];
+
+	if (*count == 0)
+		builder->touched[builder->ntouched++] = number;
+	*count += Min(times, MAX_COUNT - *count);
+}
+
+void
+rows_add_count(RowBuilder *builder, uint32 number, uint32 times)
+{
+	add_count(builder, number, times);
+}
+
+/* Keep as many of the user's n-grams as the bound allows, by keyed hashes. */
+static void
+bound_grams(RowBuilder *builder, uint64 user_key)
+{
+	ItemList *items = &builder->items;
+
+	if (builder->ntouched <= builder->bounds.max_contributions)
+		return;
+	item_list_begin_user(items, builder->bounds.max_contributions, user_key);
+	for (uint32 i = 0; i < builder->ntouched; i++)
+		item_list_add(items, builder->touched[i], builder->touched[i]);
+	item_list_bound(items, items->bound, user_key);
+	for (uint32 i = 0; i < builder->ntouched; i++)
+		if (dp_mix64(user_key, builder->touched[i]) >= items->limit)
+			builder->count[builder->touched[i] - 1] = 0;
+}
+
+/* Likewise of the occurrences: a sample without replacement. */
+static void
+bound_occurrences(RowBuilder *builder, uint64 user_key)
+{
+	ItemList *items = &builder->items;
+	int64 total = 0;
+
+	for (uint32 i = 0; i < builder->ntouched; i++)
+		total += builder->count[builder->touched[i] - 1];
+	if (total <= builder->bounds.max_contributions)
+		return;
+	item_list_begin_user(items, builder->bounds.max_contributions, user_key);
+	for (uint32 i = 0; i < builder->ntouched; i++)
+	{
+		uint32 number = builder->touched[i];
+
+		for (uint32 j = 0; j < builder->count[number - 1]; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			item_list_add(items, number, dp_mix64(number, j));
+		}
+		builder->count[number - 1] = 0;
+	}
+	item_list_bound(items, items->bound, user_key);
+	for (Size i = 0; i < items->n; i++)
+		builder->count[items->item[i].key - 1]++;
+}
+
+static void
+bound_counts(RowBuilder *builder)
+{
+	int64 most = builder->bounds.once ? 1 : builder->bounds.max_count;
+
+	for (uint32 i = 0; i < builder->ntouched; i++)
+	{
+		uint32 *count = &builder->count[builder->touched[i] - 1];
+
+		*count = (uint32) Min((int64) *count, most);
+	}
+}
+
+/*
+ * Append the row, leaving the counts at 0.  In the order of the numbers: what is
+ * computed of a row by floating point must not depend on the order of the user's texts.
+ */
+static void
+store_row(RowBuilder *builder)
+{
+	sort_numbers(builder->touched, builder->ntouched);
+	corpus_begin_user(builder->corpus, builder->user_hash);
+	for (uint32 i = 0; i < builder->ntouched; i++)
+	{
+		uint32 number = builder->touched[i];
+
+		if (builder->count[number - 1] == 0)
+			continue;
+		corpus_add_token(builder->corpus, number);
+		corpus_add_token(builder->corpus, builder->count[number - 1]);
+		builder->count[number - 1] = 0;
+	}
+	corpus_end_user(builder->corpus);
+}
+
+void
+rows_end_user(RowBuilder *builder)
+{
+	uint64 user_key = dp_mix64(builder->sampling_key, builder->user_hash);
+	MemoryContext old = MemoryContextSwitchTo(builder->context);
+
+	bound_counts(builder);
+	if (builder->bounds.occurrences)
+		bound_occurrences(builder, user_key);
+	else
+		bound_grams(builder, user_key);
+	store_row(builder);
+	MemoryContextSwitchTo(old);
+}
+
+/* The rows; nothing can be added any more. */
+GramRows *
+rows_finish(RowBuilder *builder)
+{
+	GramRows *rows = palloc(sizeof(GramRows));
+
+	rows->corpus = builder->corpus;
+	item_list_free(&builder->items);
+	pfree(builder->count);
+	pfree(builder->touched);
+	pfree(builder);
+	return rows;
+}
+
+/* ---- from texts ---- */
+
+typedef struct RowReader
+{
+	const PublicGrams *grams;
+	RowBuilder *builder;
+
+	/* the last words of the document */
+	uint32 window[WINDOW];
+	int filled;
 } RowReader;
 
 static uint32
@@ -75,20 +239,8 @@ reader_begin_user(void *state, uint64 hash)
 {
 	RowReader *reader = state;
 
-	reader->user_hash = hash;
-	reader->ntouched = 0;
+	rows_begin_user(reader->builder, hash);
 	reader->filled = 0;
-}
-
-static inline void
-count_gram(RowReader *reader, uint32 number)
-{
-	uint32 *count = &reader->count[number - 1];
-
-	if (*count == 0)
-		reader->touched[reader->ntouched++] = number;
-	if (*count < MAX_COUNT)
-		(*count)++;
 }
 
 static void
@@ -113,7 +265,7 @@ reader_add_token(void *state, uint32 id)
 		return;
 	number = public_find(reader->grams, reader->window + reader->filled - n);
 	if (number != 0)
-		count_gram(reader, number);
+		add_count(reader->builder, number, 1);
 }
 
 static void
@@ -122,122 +274,24 @@ reader_end_document(void *state)
 	((RowReader *) state)->filled = 0;
 }
 
-/* Keep as many of the user's n-grams as the bound allows, by keyed hashes. */
-static void
-bound_grams(RowReader *reader, uint64 user_key)
-{
-	ItemList *items = &reader->items;
-
-	if (reader->ntouched <= reader->bounds.max_contributions)
-		return;
-	item_list_begin_user(items, reader->bounds.max_contributions, user_key);
-	for (uint32 i = 0; i < reader->ntouched; i++)
-		item_list_add(items, reader->touched[i], reader->touched[i]);
-	item_list_bound(items, items->bound, user_key);
-	for (uint32 i = 0; i < reader->ntouched; i++)
-		if (dp_mix64(user_key, reader->touched[i]) >= items->limit)
-			reader->count[reader->touched[i] - 1] = 0;
-}
-
-/* Likewise of the occurrences: a sample without replacement. */
-static void
-bound_occurrences(RowReader *reader, uint64 user_key)
-{
-	ItemList *items = &reader->items;
-	int64 total = 0;
-
-	for (uint32 i = 0; i < reader->ntouched; i++)
-		total += reader->count[reader->touched[i] - 1];
-	if (total <= reader->bounds.max_contributions)
-		return;
-	item_list_begin_user(items, reader->bounds.max_contributions, user_key);
-	for (uint32 i = 0; i < reader->ntouched; i++)
-	{
-		uint32 number = reader->touched[i];
-
-		for (uint32 j = 0; j < reader->count[number - 1]; j++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			item_list_add(items, number, dp_mix64(number, j));
-		}
-		reader->count[number - 1] = 0;
-	}
-	item_list_bound(items, items->bound, user_key);
-	for (Size i = 0; i < items->n; i++)
-		reader->count[items->item[i].key - 1]++;
-}
-
-static void
-bound_counts(RowReader *reader)
-{
-	int64 most = reader->bounds.once ? 1 : reader->bounds.max_count;
-
-	for (uint32 i = 0; i < reader->ntouched; i++)
-	{
-		uint32 *count = &reader->count[reader->touched[i] - 1];
-
-		*count = (uint32) Min((int64) *count, most);
-	}
-}
-
-/*
- * Append the row, leaving the counts at 0.  In the order of the numbers: what is
- * computed of a row by floating point must not depend on the order of the user's texts.
- */
-static void
-store_row(RowReader *reader)
-{
-	sort_numbers(reader->touched, reader->ntouched);
-	corpus_begin_user(reader->corpus, reader->user_hash);
-	for (uint32 i = 0; i < reader->ntouched; i++)
-	{
-		uint32 number = reader->touched[i];
-
-		if (reader->count[number - 1] == 0)
-			continue;
-		corpus_add_token(reader->corpus, number);
-		corpus_add_token(reader->corpus, reader->count[number - 1]);
-		reader->count[number - 1] = 0;
-	}
-	corpus_end_user(reader->corpus);
-}
-
 static void
 reader_end_user(void *state)
 {
-	RowReader *reader = state;
-	uint64 user_key = dp_mix64(reader->sampling_key, reader->user_hash);
-	MemoryContext old = MemoryContextSwitchTo(reader->context);
-
-	bound_counts(reader);
-	if (reader->bounds.occurrences)
-		bound_occurrences(reader, user_key);
-	else
-		bound_grams(reader, user_key);
-	store_row(reader);
-	MemoryContextSwitchTo(old);
+	rows_end_user(((RowReader *) state)->builder);
 }
 
 /*
  * rows_read: the rows of all users who have an n-gram of the vocabulary.
  *
- * memory_limit: bytes, beyond which rows go to a temporary file.  Errors: those of
- * read_rows().
+ * memory_limit: as of rows_begin().  Errors: those of read_rows().
  */
 GramRows *
 rows_read(const ReadSpec *spec, const PublicGrams *grams, RowBounds bounds,
 		  uint64 sampling_key, Size memory_limit)
 {
-	GramRows *rows = palloc(sizeof(GramRows));
 	RowReader reader = {
 		.grams = grams,
-		.bounds = bounds,
-		.sampling_key = sampling_key,
-		.context = CurrentMemoryContext,
-		.corpus = corpus_create(memory_limit, false),
-		.count = MemoryContextAllocExtended(CurrentMemoryContext, grams->size * sizeof(uint32),
-											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO),
-		.touched = MemoryContextAllocHuge(CurrentMemoryContext, grams->size * sizeof(uint32))};
+		.builder = rows_begin(grams->size, bounds, sampling_key, memory_limit)};
 	ReadSink sink = {
 		.state = &reader,
 		.token_id = reader_token_id,
@@ -246,13 +300,8 @@ rows_read(const ReadSpec *spec, const PublicGrams *grams, RowBounds bounds,
 		.end_document = reader_end_document,
 		.end_user = reader_end_user};
 
-	item_list_init(&reader.items);
 	read_rows(spec, &sink);
-	item_list_free(&reader.items);
-	pfree(reader.count);
-	pfree(reader.touched);
-	rows->corpus = reader.corpus;
-	return rows;
+	return rows_finish(reader.builder);
 }
 
 /* ---- passes ---- */

@@ -29,6 +29,7 @@ typedef struct GramRow
 } GramRow;
 
 typedef struct GramRows GramRows;
+typedef struct RowBuilder RowBuilder;
 
 typedef struct GramRowScan
 {
@@ -39,8 +40,17 @@ typedef struct GramRowScan
 #define row_gram(row, i) ((row)->pair[2 * (Size) (i)])
 #define row_count(row, i) ((row)->pair[2 * (Size) (i) + 1])
 
+/* Building, user by user; rows_read() does it from texts. */
+extern RowBuilder *rows_begin(uint32 vocabulary, RowBounds bounds, uint64 sampling_key,
+							  Size memory_limit);
+extern void rows_begin_user(RowBuilder *builder, uint64 hash);
+extern void rows_add_count(RowBuilder *builder, uint32 number, uint32 times);
+extern void rows_end_user(RowBuilder *builder);
+extern GramRows *rows_finish(RowBuilder *builder);
 extern GramRows *rows_read(const ReadSpec *spec, const PublicGrams *grams, RowBounds bounds,
 						   uint64 sampling_key, Size memory_limit);
+
+/* Passes. */
 extern void rows_scan_begin(GramRowScan *scan, GramRows *rows);
 extern bool rows_scan_next(GramRowScan *scan, GramRow *row);
 extern void rows_scan_end(GramRowScan *scan);
