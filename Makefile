@@ -45,15 +45,17 @@ NGRAM_OBJS = \
 	src/ngram/union.o \
 	src/ngram/vocabulary.o
 
-# Distributions over a public vocabulary; doesn't know the ledger.
+# Distributions over a public vocabulary, and what they are judged by; doesn't know the ledger.
 DIST_OBJS = \
 	src/dist/attack.o \
 	src/dist/count_space.o \
+	src/dist/grams.o \
 	src/dist/log_space.o \
 	src/dist/plan.o \
 	src/dist/printed.o \
 	src/dist/public.o \
 	src/dist/public_read.o \
+	src/dist/query.o \
 	src/dist/rows.o \
 	src/dist/tuning.o \
 	src/dist/world.o
@@ -100,13 +102,14 @@ API_OBJS = \
 	src/api/distribution.o \
 	src/api/module.o \
 	src/api/named_call.o \
-	src/api/notes.o \
 	src/api/ngrams.o \
+	src/api/notes.o \
 	src/api/planning.o \
 	src/api/price.o \
 	src/api/release.o \
 	src/api/shadow.o \
-	src/api/target.o
+	src/api/target.o \
+	src/api/text_ngrams.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(DIST_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 
@@ -143,6 +146,7 @@ SQL_PIECES = \
 	src/sql/18_budget.sql \
 	src/sql/20_ngrams.sql \
 	src/sql/22_dist.sql \
+	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
@@ -161,6 +165,7 @@ UPGRADE_PIECES = \
 	src/sql/upgrade/0.1.0--0.2.0/40_dropped.sql \
 	src/sql/18_budget.sql \
 	src/sql/22_dist.sql \
+	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
