@@ -86,6 +86,7 @@ LEDGER_OBJS = \
 	src/ledger/owner.o \
 	src/ledger/period.o \
 	src/ledger/protect.o \
+	src/ledger/public.o \
 	src/ledger/relation.o \
 	src/ledger/replica.o \
 	src/ledger/resume.o \
@@ -104,6 +105,7 @@ API_OBJS = \
 	src/api/named_call.o \
 	src/api/ngrams.o \
 	src/api/notes.o \
+	src/api/plain_counts.o \
 	src/api/planning.o \
 	src/api/price.o \
 	src/api/release.o \

@@ -132,6 +132,9 @@ extern PGDLLEXPORT LedgerReceipt ledger_charge(const LedgerAccess *access,
 											   const LedgerRequest *request);
 extern Datum ledger_time_bound(const LedgerAccess *access, TimestampTz bound);
 
+/* what must be public is not under a budget */
+extern void ledger_refuse_protected(Oid relid);
+
 /*
  * Planning: without a charge.  The terms of a dataset that the caller may see, and
  * which of a request's candidates a call of the caller's would be debited now.
