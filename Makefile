@@ -51,6 +51,7 @@ DIST_OBJS = \
 	src/dist/count_space.o \
 	src/dist/grams.o \
 	src/dist/log_space.o \
+	src/dist/model.o \
 	src/dist/plan.o \
 	src/dist/printed.o \
 	src/dist/public.o \
@@ -95,6 +96,7 @@ LEDGER_OBJS = \
 
 # The SQL face; the only place that knows both.
 API_OBJS = \
+	src/api/aggregates.o \
 	src/api/arguments.o \
 	src/api/attack.o \
 	src/api/checks.o \
@@ -103,12 +105,14 @@ API_OBJS = \
 	src/api/distribution.o \
 	src/api/module.o \
 	src/api/named_call.o \
+	src/api/next_words.o \
 	src/api/ngrams.o \
 	src/api/notes.o \
 	src/api/plain_counts.o \
 	src/api/planning.o \
 	src/api/price.o \
 	src/api/release.o \
+	src/api/score.o \
 	src/api/shadow.o \
 	src/api/target.o \
 	src/api/text_ngrams.o

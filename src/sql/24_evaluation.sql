@@ -33,3 +33,94 @@ CREATE FUNCTION @extschema@.kanon_ngrams(relation regclass, user_col name, text_
 	AS 'MODULE_PATHNAME', 'dpngram_kanon_ngrams';
 COMMENT ON FUNCTION @extschema@.kanon_ngrams(regclass, name, name, bigint, int, text, int) IS
 	'n-grams of at least k users with their exact number: k-anonymity, NOT differentially private; for the relation''s owner';
+
+-- What the aggregates are made of.  Their states are arrays of four numbers, an ordinary
+-- type, which parallel workers hand over as it is: only states of type internal have
+-- serial and deserial functions.
+
+CREATE FUNCTION dpngram.kl_accum(state float8[], p float8, q float8) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_kl_accum';
+COMMENT ON FUNCTION dpngram.kl_accum(float8[], float8, float8) IS 'transition function of kl_divergence';
+
+CREATE FUNCTION dpngram.kl_final(state float8[]) RETURNS float8
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_kl_final';
+COMMENT ON FUNCTION dpngram.kl_final(float8[]) IS 'final function of kl_divergence';
+
+CREATE FUNCTION dpngram.cross_entropy_accum(state float8[], count float8, p float8) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_cross_entropy_accum';
+COMMENT ON FUNCTION dpngram.cross_entropy_accum(float8[], float8, float8) IS 'transition function of cross_entropy';
+
+CREATE FUNCTION dpngram.cross_entropy_final(state float8[]) RETURNS float8
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_cross_entropy_final';
+COMMENT ON FUNCTION dpngram.cross_entropy_final(float8[]) IS 'final function of cross_entropy';
+
+CREATE FUNCTION dpngram.perplexity_accum(state float8[], p float8) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_perplexity_accum';
+COMMENT ON FUNCTION dpngram.perplexity_accum(float8[], float8) IS 'transition function of perplexity';
+
+CREATE FUNCTION dpngram.perplexity_final(state float8[]) RETURNS float8
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_perplexity_final';
+COMMENT ON FUNCTION dpngram.perplexity_final(float8[]) IS 'final function of perplexity';
+
+CREATE FUNCTION dpngram.evaluation_combine(state float8[], other float8[]) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_evaluation_combine';
+COMMENT ON FUNCTION dpngram.evaluation_combine(float8[], float8[]) IS
+	'combine function of kl_divergence, cross_entropy and perplexity';
+
+CREATE AGGREGATE @extschema@.kl_divergence(p float8, q float8) (
+	SFUNC = dpngram.kl_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
+	FINALFUNC = dpngram.kl_final, COMBINEFUNC = dpngram.evaluation_combine, PARALLEL = SAFE);
+COMMENT ON AGGREGATE @extschema@.kl_divergence(float8, float8) IS
+	'Kullback-Leibler divergence of distribution q from distribution p, in nats: the sum of p ln(p / q)';
+
+CREATE AGGREGATE @extschema@.cross_entropy(count float8, p float8) (
+	SFUNC = dpngram.cross_entropy_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
+	FINALFUNC = dpngram.cross_entropy_final, COMBINEFUNC = dpngram.evaluation_combine, PARALLEL = SAFE);
+COMMENT ON AGGREGATE @extschema@.cross_entropy(float8, float8) IS
+	'cross-entropy of counts under distribution p, in nats: minus the sum of count ln p over the sum of counts';
+
+CREATE AGGREGATE @extschema@.perplexity(p float8) (
+	SFUNC = dpngram.perplexity_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
+	FINALFUNC = dpngram.perplexity_final, COMBINEFUNC = dpngram.evaluation_combine, PARALLEL = SAFE);
+COMMENT ON AGGREGATE @extschema@.perplexity(float8) IS
+	'perplexity of what has the probabilities p: exp of minus the mean of ln p';
+
+CREATE FUNCTION @extschema@.ngram_score(dist regclass, relation regclass, text_col name,
+		n int DEFAULT 3, tokenizer text DEFAULT 'word')
+	RETURNS TABLE (sentence bigint, words int, log_probability float8)
+	LANGUAGE C STABLE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_ngram_score';
+COMMENT ON FUNCTION @extschema@.ngram_score(regclass, regclass, name, int, text) IS
+	'how likely each text of a relation is under a distribution over n-grams: the sum of ln P(word | words before); null where an n-gram of it is unknown';
+
+-- The parts of an n-gram.
+
+-- The cost keeps the planner from calling it for every pair of a join.
+CREATE FUNCTION @extschema@.ngram_prefix(ngram text) RETURNS text
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 AS 'MODULE_PATHNAME', 'dpngram_ngram_prefix';
+COMMENT ON FUNCTION @extschema@.ngram_prefix(text) IS 'all tokens of an n-gram but the last';
+
+CREATE FUNCTION @extschema@.ngram_last(ngram text) RETURNS text
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_ngram_last';
+COMMENT ON FUNCTION @extschema@.ngram_last(text) IS 'the last token of an n-gram';
+
+-- The next word.
+
+CREATE FUNCTION @extschema@.dp_next_words(dist regclass, prefix text, k int DEFAULT 5,
+		tokenizer text DEFAULT 'word')
+	RETURNS TABLE (word text, probability float8) LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 5
+	AS 'MODULE_PATHNAME', 'dpngram_next_words';
+COMMENT ON FUNCTION @extschema@.dp_next_words(regclass, text, int, text) IS
+	'the words most likely to follow a text, by a relation of n-grams with their probability or weight';
+
+CREATE FUNCTION @extschema@.dp_next_words(dist regclass, prefix anyarray, k int DEFAULT 5)
+	RETURNS TABLE (word text, probability float8) LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 5
+	AS 'MODULE_PATHNAME', 'dpngram_next_words';
+COMMENT ON FUNCTION @extschema@.dp_next_words(regclass, anyarray, int) IS
+	'the tokens most likely to follow an array of tokens';
+
+CREATE FUNCTION @extschema@.dp_index_next_words(dist regclass)
+	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'dpngram_index_next_words';
+COMMENT ON FUNCTION @extschema@.dp_index_next_words(regclass) IS
+	'creates the index that makes dp_next_words fast on a table or materialized view';
