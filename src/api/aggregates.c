@@ -189,7 +189,7 @@ dpngram_cross_entropy_final(PG_FUNCTION_ARGS)
 
 	if (weight == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(-dp_sum_value(&state.value) / weight);
+	PG_RETURN_FLOAT8((0 - dp_sum_value(&state.value)) / weight); /* 0 - 0 is not -0 */
 }
 
 /* ---- perplexity(p): exp of minus the mean of ln p ---- */

@@ -86,6 +86,20 @@ sibling(FunctionCallInfo fcinfo, const char *name)
 }
 
 /*
+ * The last token of w.ngram.  What follows an array is to be its next element, which
+ * has no escapes; a text's tokens come as they stand.
+ */
+static const char *
+next_word(FunctionCallInfo fcinfo)
+{
+	const char *last = psprintf("%s(w.ngram)", sibling(fcinfo, "ngram_last"));
+
+	if (type_is_array_domain(get_fn_expr_argtype(fcinfo->flinfo, 1)))
+		return psprintf("pg_catalog.regexp_replace(%s, E'\\\\\\\\(.)', E'\\\\1', 'g')", last);
+	return last;
+}
+
+/*
  * $1: the last words of the text, from all that are looked at to none; $2: how many
  * words are wanted.  The longest of $1 that anything follows is chosen by a query of
  * its own within, which an index answers by looking each of them up once.
@@ -99,10 +113,10 @@ next_words_query(FunctionCallInfo fcinfo, Oid relid)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s(w.ngram), w.value OPERATOR(pg_catalog./) w.total FROM ("
+	appendStringInfo(&sql, "SELECT %s, w.value OPERATOR(pg_catalog./) w.total FROM ("
 						   "SELECT r.ngram, r.value, pg_catalog.sum(r.value) OVER () AS total FROM ("
 						   "SELECT %s AS ngram, %s AS value FROM %s a WHERE ",
-					 sibling(fcinfo, "ngram_last"), query_text_column(relid, "a", "ngram"),
+					 next_word(fcinfo), query_text_column(relid, "a", "ngram"),
 					 value_column(relid, "a"), relation);
 	appendStringInfo(&sql, follows, prefix, "a.ngram");
 	appendStringInfo(&sql,
