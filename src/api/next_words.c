@@ -15,7 +15,6 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "ngram/plan.h"
 #include "utils/array.h"
@@ -100,6 +99,23 @@ next_word(FunctionCallInfo fcinfo)
 }
 
 /*
+ * The condition on the list's rows, under "alias", that they continue the words that an
+ * expression gives.  A noisy weight of 0 or less, and what is no number, continues none.
+ */
+static const char *
+continues(FunctionCallInfo fcinfo, Oid relid, const char *alias, const char *words)
+{
+	const char *ngram = query_text_column(relid, alias, "ngram");
+	const char *value = value_column(relid, alias);
+
+	return psprintf("(%s(%s) COLLATE pg_catalog.\"C\") OPERATOR(pg_catalog.=) %s "
+					"AND %s OPERATOR(pg_catalog.>) 0 "
+					"AND %s OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8",
+					sibling(fcinfo, "ngram_prefix"), ngram, words,
+					value, value);
+}
+
+/*
  * $1: the last words of the text, from all that are looked at to none; $2: how many
  * words are wanted.  The longest of $1 that anything follows is chosen by a query of
  * its own within, which an index answers by looking each of them up once.
@@ -108,32 +124,17 @@ static const char *
 next_words_query(FunctionCallInfo fcinfo, Oid relid)
 {
 	const char *relation = query_relation(relid);
-	const char *prefix = sibling(fcinfo, "ngram_prefix");
-	const char *follows = "(%s(%s) COLLATE pg_catalog.\"C\") OPERATOR(pg_catalog.=) ";
-	StringInfoData sql;
+	const char *longest =
+		psprintf("(SELECT s.suffix FROM pg_catalog.unnest($1) WITH ORDINALITY s (suffix, place) "
+				 "WHERE EXISTS (SELECT FROM %s b WHERE %s) ORDER BY s.place LIMIT 1)",
+				 relation, continues(fcinfo, relid, "b", "s.suffix"));
 
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s, w.value OPERATOR(pg_catalog./) w.total FROM ("
-						   "SELECT r.ngram, r.value, pg_catalog.sum(r.value) OVER () AS total FROM ("
-						   "SELECT %s AS ngram, %s AS value FROM %s a WHERE ",
-					 next_word(fcinfo), query_text_column(relid, "a", "ngram"),
-					 value_column(relid, "a"), relation);
-	appendStringInfo(&sql, follows, prefix, "a.ngram");
-	appendStringInfo(&sql,
-					 "(SELECT s.suffix FROM pg_catalog.unnest($1) WITH ORDINALITY s (suffix, place) "
-					 "WHERE EXISTS (SELECT FROM %s b WHERE ",
-					 relation);
-	appendStringInfo(&sql, follows, prefix, "b.ngram");
-	appendStringInfo(&sql,
-					 "s.suffix AND %s OPERATOR(pg_catalog.>) 0 "
-					 "AND %s OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8) "
-					 "ORDER BY s.place LIMIT 1) "
-					 "AND %s OPERATOR(pg_catalog.>) 0 "
-					 "AND %s OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8) r) w "
-					 "ORDER BY w.value DESC, w.ngram COLLATE pg_catalog.\"C\" LIMIT $2",
-					 value_column(relid, "b"), value_column(relid, "b"), value_column(relid, "a"),
-					 value_column(relid, "a"));
-	return sql.data;
+	return psprintf("SELECT %s, w.value OPERATOR(pg_catalog./) w.total FROM ("
+					"SELECT r.ngram, r.value, pg_catalog.sum(r.value) OVER () AS total FROM ("
+					"SELECT %s AS ngram, %s AS value FROM %s a WHERE %s) r) w "
+					"ORDER BY w.value DESC, w.ngram COLLATE pg_catalog.\"C\" LIMIT $2",
+					next_word(fcinfo), query_text_column(relid, "a", "ngram"),
+					value_column(relid, "a"), relation, continues(fcinfo, relid, "a", longest));
 }
 
 /* The text's last words, from the most that an n-gram can have before its last to none. */
@@ -149,14 +150,16 @@ suffixes(GramCutter *cutter, Datum prefix)
 	{
 		const char *start = cutter->text.data;
 		int len = 0;
+		text *words;
 
 		if (i < cutter->ntokens)
 		{
 			start += cutter->token[i];
 			len = cutter->text.len - 1 - cutter->token[i]; /* without the blank at the end */
 		}
-		state = accumArrayResult(state, PointerGetDatum(cstring_to_text_with_len(start, len)), false,
-								 TEXTOID, CurrentMemoryContext);
+		words = cstring_to_text_with_len(start, len);
+		state = accumArrayResult(state, PointerGetDatum(words), false, TEXTOID,
+								 CurrentMemoryContext);
 	}
 	return makeArrayResult(state, CurrentMemoryContext);
 }
@@ -171,6 +174,7 @@ dpngram_next_words(PG_FUNCTION_ARGS)
 	Oid relid;
 	Datum prefix;
 	Tokenizer *tokenizer;
+	GramCutter *cutter;
 	QueryParameters parameters = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -179,7 +183,8 @@ dpngram_next_words(PG_FUNCTION_ARGS)
 	tokenizer = tokenizer_create(PG_NARGS() > 3 ? text_argument(fcinfo, 3, "tokenizer") :
 												  "whitespace",
 								 get_fn_expr_argtype(fcinfo->flinfo, 1));
-	query_parameter(&parameters, TEXTARRAYOID, suffixes(gram_cutter_create(tokenizer, 1, 0), prefix));
+	cutter = gram_cutter_create(tokenizer, 1, 0);
+	query_parameter(&parameters, TEXTARRAYOID, suffixes(cutter, prefix));
 	query_parameter(&parameters, INT8OID,
 					Int64GetDatum(int_range(fcinfo, 2, "k", 1, PG_INT32_MAX)));
 	query_result_kept(next_words_query(fcinfo, relid), &parameters, fcinfo);

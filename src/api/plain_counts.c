@@ -81,7 +81,8 @@ public_query(const TextTarget *target)
 		appendStringInfo(&sql, "DISTINCT %s AS person, ",
 						 query_column(target->relid, "r", target->user_col));
 	appendStringInfo(&sql,
-					 "dpngram.ngrams_of(%s, $1, $2, $3) COLLATE pg_catalog.\"C\" AS ngram FROM %s r",
+					 "dpngram.ngrams_of(%s, $1, $2, $3) COLLATE pg_catalog.\"C\" AS ngram "
+					 "FROM %s r",
 					 text, relation);
 	if (target->user_col != NULL)
 		appendStringInfo(&sql, " WHERE %s IS DISTINCT FROM NULL",

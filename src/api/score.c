@@ -86,9 +86,10 @@ score_grams(const Scoring *scoring, double *log_probability)
 	for (Size i = 0; i < cutter->ngrams; i++)
 	{
 		const Gram *gram = &cutter->gram[i];
+		const char *text = cutter->text.data + gram->start;
 		double one;
 
-		if (!model_log_probability(scoring->model, cutter->text.data + gram->start, gram->len, &one))
+		if (!model_log_probability(scoring->model, text, gram->len, &one))
 			return false;
 		dp_sum_add(&sum, one);
 	}
