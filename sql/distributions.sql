@@ -32,29 +32,29 @@ FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6);
 
 -- with next to no noise: what is counted.  Bytes order the rows.
 CREATE TEMP TABLE nearly AS
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 64);
 TABLE nearly;
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, counting => 'users', max_contributions => 10, max_norm => 64);
 -- pure, and the baseline: Laplace noise
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, max_norm => 64);
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, method => 'laplace');
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, method => 'laplace-public');
 -- arrays are their own tokens, a null element parts
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'tags', 'dist.public_tags', 1e6, 1e-6, max_contributions => 10, max_norm => 64);
 -- other lengths and tokenizers
 CREATE TEMP TABLE words (ngram text, count bigint);
 INSERT INTO words VALUES ('One,', 1), ('red', 1), ('blue;', 1), ('blue', 1);
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'words', 1e6, 1e-6, n => 1, tokenizer => 'whitespace', max_contributions => 10, max_norm => 64);
 
 -- bounds: one occurrence of an n-gram; one n-gram, or one occurrence, of a user
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_count => 1, max_contributions => 10, max_norm => 64);
 SELECT method, sum(round(probability * c)) = c AS sums
 FROM (VALUES ('shrinkage', 1e-6, 400), ('laplace', 0, 400)) m (method, delta, c),
@@ -62,17 +62,17 @@ FROM (VALUES ('shrinkage', 1e-6, 400), ('laplace', 0, 400)) m (method, delta, c)
 		counting => 'users', max_contributions => 1)
 GROUP BY method, c ORDER BY method;
 -- a norm of 1: a user with two n-grams counts as 1/sqrt 2 of each, with three occurrences less
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 1);
 -- in l1 a user of two adds a half to each
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 0, counting => 'users', max_norm => 1);
 
 -- equations 1 to 5: with no noise to speak of and rho = 1 the logarithm is that of the counts
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, method => 'log-posterior',
 	counting => 'users', options => '{"s": 10, "rho": 1}');
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, method => 'log-posterior',
 	counting => 'users', options => '{"s": 10, "rho": 0.5}');
 SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
@@ -162,11 +162,11 @@ CREATE TABLE dist.parts_high PARTITION OF dist.parts FOR VALUES FROM (50) TO (10
 INSERT INTO dist.parts SELECT i % 100, 'one two three' FROM generate_series(1, 300) i;
 CREATE VIEW dist.seen AS SELECT u, body FROM dist.parts_low;
 SELECT dp_protect('dist.parts', 'u', 1e12, 1e-3, dataset => 'parts', accounting => 'basic');
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.parts', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
 SELECT dp_unprotect('parts');
 SELECT dp_protect('dist.seen', 'u', 1e12, 1e-3, accounting => 'basic');
-SELECT ngram, round((1000 * probability)::numeric) AS per_mille
+SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.seen', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
 
 DROP SCHEMA dist CASCADE;

@@ -145,41 +145,41 @@ CREATE FUNCTION din.paid(of text) RETURNS jsonb LANGUAGE sql AS $$
 		ELSE jsonb_build_object('basic_epsilon', r.basic_epsilon, 'basic_delta', r.basic_delta) END
 	FROM dpngram.dataset d JOIN dpngram.release r ON r.dataset = d.id
 	WHERE d.name = of AND d.ended IS NULL AND r.epsilon IS NOT NULL ORDER BY r.number DESC LIMIT 1 $$;
-CREATE TABLE din.gdp AS SELECT u, body FROM din.t;
-CREATE TABLE din.pure AS TABLE din.gdp;
-CREATE TABLE din.zcdp AS TABLE din.gdp;
-CREATE TABLE din.basic AS TABLE din.gdp;
-SELECT dp_protect('din.gdp', 'u', 100, 1e-3, dataset => 'gdp');
-SELECT dp_protect('din.pure', 'u', 100, 1e-3, dataset => 'pure', pure_share => 0.5);
-SELECT dp_protect('din.zcdp', 'u', 100, 1e-3, dataset => 'zcdp', accounting => 'zcdp');
-SELECT dp_protect('din.basic', 'u', 100, 1e-3, dataset => 'basic', accounting => 'basic');
+CREATE TABLE din.din_gdp AS SELECT u, body FROM din.t;
+CREATE TABLE din.din_pure AS TABLE din.din_gdp;
+CREATE TABLE din.din_zcdp AS TABLE din.din_gdp;
+CREATE TABLE din.din_basic AS TABLE din.din_gdp;
+SELECT dp_protect('din.din_gdp', 'u', 100, 1e-3, dataset => 'din_gdp');
+SELECT dp_protect('din.din_pure', 'u', 100, 1e-3, dataset => 'din_pure', pure_share => 0.5);
+SELECT dp_protect('din.din_zcdp', 'u', 100, 1e-3, dataset => 'din_zcdp', accounting => 'zcdp');
+SELECT dp_protect('din.din_basic', 'u', 100, 1e-3, dataset => 'din_basic', accounting => 'basic');
 CREATE TABLE din.told_paid (of text, id int, told jsonb, paid jsonb);
 \set ECHO none
 SELECT format('INSERT INTO din.told_paid SELECT %1$L, %2$s, din.told(%1$L, 1, %3$s, %4$L), NULL', name, id, delta, options),
 	format('DO $do$ BEGIN PERFORM din.spend(%L, 1, %s, %L); END $do$', name, delta, options),
 	format('UPDATE din.told_paid SET paid = din.paid(%L) WHERE of = %1$L AND id = %s', name, id)
-FROM unnest('{gdp,pure,zcdp,basic}'::text[]) name, din.calls ORDER BY name, id
+FROM unnest('{din_gdp,din_pure,din_zcdp,din_basic}'::text[]) name, din.calls ORDER BY name, id
 \gexec
 \set ECHO all
 SELECT of, count(*), bool_and(told = paid) AS as_told FROM din.told_paid GROUP BY of ORDER BY of;
 -- pure epsilon is debited where there is a lane for it, else as the Gaussian mechanism that it also is
 SELECT of, id, (paid->>'mu2')::float8 > 0 AS mu2, (paid->>'eps_pure')::float8 > 1e-3 AS eps_pure
-FROM din.told_paid WHERE of IN ('gdp', 'pure') AND id > 4 ORDER BY 1, 2;
+FROM din.told_paid WHERE of IN ('din_gdp', 'din_pure') AND id > 4 ORDER BY 1, 2;
 SELECT DISTINCT e->>'event' AS event FROM dpngram.release r, jsonb_array_elements(r.events) e, dpngram.dataset d
-WHERE d.id = r.dataset AND d.name IN ('gdp', 'pure', 'zcdp', 'basic') AND r.epsilon IS NOT NULL ORDER BY 1;
+WHERE d.id = r.dataset AND d.name IN ('din_gdp', 'din_pure', 'din_zcdp', 'din_basic') AND r.epsilon IS NOT NULL ORDER BY 1;
 -- tuning costs nothing beyond the candidates
 SELECT of, (SELECT (p.paid->>'mu2')::numeric / (q.paid->>'mu2')::numeric BETWEEN 0.999 AND 1.001 FROM din.told_paid p, din.told_paid q
-	WHERE p.of = 'gdp' AND q.of = 'gdp' AND p.id = 4 AND q.id = 3) AS same FROM (VALUES ('gdp')) o (of);
+	WHERE p.of = 'din_gdp' AND q.of = 'din_gdp' AND p.id = 4 AND q.id = 3) AS same FROM (VALUES ('din_gdp')) o (of);
 
 -- all of a fresh dataset can be spent at once, and then no more
 \set ECHO none
-SELECT format('CREATE TABLE din.whole_%s_%s AS TABLE din.gdp', accounting, id),
-	format($q$DO $do$ BEGIN PERFORM dp_protect('din.whole_%1$s_%2$s', 'u', 2, 1e-5, dataset => 'whole_%1$s_%2$s', accounting => %1$L); END $do$$q$,
+SELECT format('CREATE TABLE din.din_whole_%s_%s AS TABLE din.din_gdp', accounting, id),
+	format($q$DO $do$ BEGIN PERFORM dp_protect('din.din_whole_%1$s_%2$s', 'u', 2, 1e-5, dataset => 'din_whole_%1$s_%2$s', accounting => %1$L); END $do$$q$,
 		accounting, id)
 FROM unnest('{gdp,zcdp,basic}'::text[]) accounting, din.calls WHERE delta > 0
 \gexec
 \set ECHO all
-CREATE TABLE din.whole AS SELECT format('whole_%s_%s', accounting, id) AS of, accounting, options FROM unnest('{gdp,zcdp,basic}'::text[]) accounting, din.calls WHERE delta > 0;
+CREATE TABLE din.whole AS SELECT format('din_whole_%s_%s', accounting, id) AS of, accounting, options FROM unnest('{gdp,zcdp,basic}'::text[]) accounting, din.calls WHERE delta > 0;
 CREATE FUNCTION din.spend_all(of text, options jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM din.spend(of, 2, 1e-5, options);
@@ -190,8 +190,8 @@ END $$;
 SELECT accounting, string_agg(din.spend_all(of, options), ' ' ORDER BY of) AS first FROM din.whole GROUP BY 1 ORDER BY 1;
 SELECT accounting, string_agg(din.spend_all(of, options), ' ' ORDER BY of) AS second FROM din.whole GROUP BY 1 ORDER BY 1;
 -- a dataset without delta bears Laplace noise alone
-CREATE TABLE din.nodelta AS TABLE din.gdp;
-SELECT dp_protect('din.nodelta', 'u', 1, 0, dataset => 'nodelta');
+CREATE TABLE din.nodelta AS TABLE din.din_gdp;
+SELECT dp_protect('din.nodelta', 'u', 1, 0, dataset => 'din_nodelta');
 SELECT din.call($$'din.nodelta', 'u', 'body', 'din.pub', 1, 1e-6$$);
 SELECT din.call($$'din.nodelta', 'u', 'body', 'din.pub', 1, 0$$);
 SELECT din.call($$'din.nodelta', 'u', 'body', 'din.pub', 0.5, 0$$);
