@@ -5,15 +5,14 @@ DECLARE
 	object record;
 BEGIN
 	FOR object IN
-		SELECT CASE o.type WHEN 'table' THEN 'TABLE' WHEN 'view' THEN 'VIEW'
-			ELSE 'FUNCTION' END AS kind, o.identity
+		SELECT upper(o.type) AS kind, o.identity
 		FROM pg_depend d
 		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 		LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
 		LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
 		CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
 		WHERE e.extname = 'dpngram' AND d.deptype = 'e'
-			AND o.type IN ('table', 'view', 'function')
+			AND o.type IN ('table', 'view', 'function', 'aggregate')
 			AND coalesce(c.relowner, p.proowner) <> owner
 	LOOP
 		EXECUTE format('ALTER %s %s OWNER TO %s', object.kind, object.identity, owner);
