@@ -5,7 +5,7 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
+#include "common/dp_random.h"
 #include "dist/public.h"
 #include "dpngram_errcodes.h"
 #include "miscadmin.h"
@@ -18,10 +18,15 @@ typedef struct PublicSlot
 	char status;
 } PublicSlot;
 
+/* Called for every position of every text: the ids are mixed as they stand. */
 static inline uint32
 hash_words(const PublicGrams *grams, const uint32 *words)
 {
-	return hash_bytes((const unsigned char *) words, grams->n * sizeof(uint32));
+	uint64 hash = 0;
+
+	for (int i = 0; i < grams->n; i++)
+		hash = (hash ^ words[i]) * DP_SPLITMIX_GAMMA;
+	return (uint32) (hash >> 32);
 }
 
 #define SH_PREFIX public_index
