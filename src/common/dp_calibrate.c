@@ -152,13 +152,22 @@ dp_step_mu2(int64 sigma)
 	return mu * mu * DP_ROUND_UP;
 }
 
-/* dp_add_price - adds the price of a step with the noise that will really be drawn. */
-void
-dp_add_price(DpStepsPrice *price, const DpStep *step, int64 sigma)
+/* dp_steps_price - the price of steps with the noise that will really be drawn. */
+DpStepsPrice
+dp_steps_price(const DpStep *steps, const int64 *sigma, int n)
 {
-	double mu = DP_LATTICE_ONE / (double) sigma;
+	DpStepsPrice price = {0};
 
-	price->mu2 += dp_step_mu2(sigma);
-	price->eps_pure += dp_slack_epsilon(mu, step->keys) * DP_ROUND_UP;
-	price->tail_rho += tail_mu(step) * (mu + tail_mu(step) / 2) * DP_ROUND_UP;
+	for (int i = 0; i < n; i++)
+	{
+		double mu = DP_LATTICE_ONE / (double) sigma[i];
+
+		price.mu2 += mu * mu;
+		price.eps_pure += dp_slack_epsilon(mu, steps[i].keys);
+		price.tail_rho += tail_mu(&steps[i]) * (mu + tail_mu(&steps[i]) / 2);
+	}
+	price.mu2 *= DP_ROUND_UP;
+	price.eps_pure *= DP_ROUND_UP;
+	price.tail_rho *= DP_ROUND_UP;
+	return price;
 }

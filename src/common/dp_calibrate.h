@@ -38,7 +38,7 @@ extern DpStatus dp_calibrate(const DpStep *steps, int n, double epsilon, double 
 							 DpDivision division, double *mu);
 extern DpStatus dp_step_sigma(double mu, int64 *sigma);
 extern double dp_step_mu2(int64 sigma);
-extern void dp_add_price(DpStepsPrice *price, const DpStep *step, int64 sigma);
+extern DpStepsPrice dp_steps_price(const DpStep *steps, const int64 *sigma, int n);
 extern double dp_steps_tail(const DpStep *steps, int n);
 
 #endif /* DP_CALIBRATE_H */

@@ -174,7 +174,7 @@ plan_gaussian(DistPlan *plan, DistSplit split)
 {
 	const DistQuery *query = &plan->query;
 	DpStep steps[1 + DIST_SLOPES];
-	DpStepsPrice price = {0};
+	int64 sigma[1 + DIST_SLOPES];
 	int n = describe_steps(plan, steps);
 	bool side = n > plan->nmain;
 	double mu;
@@ -191,8 +191,8 @@ plan_gaussian(DistPlan *plan, DistSplit split)
 	if (status != DP_OK)
 		return status;
 	for (int i = 0; i < n; i++)
-		dp_add_price(&price, &steps[i], side && i == 0 ? plan->side.scale : plan->main.scale);
-	plan->eps_lattice = price.eps_pure;
+		sigma[i] = side && i == 0 ? plan->side.scale : plan->main.scale;
+	plan->eps_lattice = dp_steps_price(steps, sigma, n).eps_pure;
 	plan_selection(plan);
 	return DP_OK;
 }

@@ -147,15 +147,16 @@ set_thresholds(NgramPlan *plan, double delta_t)
 static void
 set_price(NgramPlan *plan, const DpStep *steps, double delta_add)
 {
-	DpStepsPrice price = {0};
+	int64 sigma[NGRAM_MAX_LENGTH];
+	int priced = DP_SABOTAGED(SABOTAGE_UNDEBITED) ? plan->nsteps - 1 : plan->nsteps;
+	DpStepsPrice price;
 
-	for (int i = 1; i <= plan->nsteps; i++)
+	for (int i = 1; i <= priced; i++)
 	{
-		if (DP_SABOTAGED(SABOTAGE_UNDEBITED) && i == plan->nsteps)
-			break;
+		sigma[i - 1] = plan->step[i].sigma;
 		plan->step[i].mu2 = dp_step_mu2(plan->step[i].sigma);
-		dp_add_price(&price, &steps[i - 1], plan->step[i].sigma);
 	}
+	price = dp_steps_price(steps, sigma, priced);
 	plan->mu2 = price.mu2;
 	plan->eps_pure = price.eps_pure;
 	plan->tail_rho = price.tail_rho;

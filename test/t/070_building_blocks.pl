@@ -41,6 +41,9 @@ is(query(q{SELECT string_agg(ngram || ' ' || count, ', ' ORDER BY ngram COLLATE 
 	'for your eyes 3, for your help 2, for your time 3, thanks for your 5', 'the vocabulary');
 is(query(q{SELECT sum(probability) = 1, max(probability) = 5 / 13.0::float8 FROM public_baseline}), 't|t', 'the public baseline');
 
+block('first');
+is(query(q{SELECT count(*), abs(sum(probability) - 1) < 1e-9, min(probability) > 0 FROM phrasing}), '4|t|t', 'a private distribution');
+
 block('private');
 is(query(q{SELECT abs(sum(probability) - 1) < 1e-15, max(probability) = 2000 / 4010.0::float8, min(probability) = 10 / 4010.0::float8
 	FROM private_baseline}), 't|t|t', 'the non-private baseline');
@@ -76,7 +79,7 @@ is(query(q{SELECT string_agg(ngram, ', ') FROM ngrams('to be or not', 2) ngram})
 is(query(q{SELECT ngrams(ARRAY['living room', 'hall'], 2)}), 'living\\ room hall', 'n-grams of an array');
 
 my @blocks = manual_blocks($page);
-is_deeply([ grep { $_ =~ /^(public|private|kanon|divergence|perplexity|next)$/ } @blocks ],
-	[qw(public private kanon divergence perplexity next)], 'all statements about it are tested');
+is_deeply([ grep { $_ =~ /^(first|public|private|kanon|divergence|perplexity|next)$/ } @blocks ],
+	[qw(first public private kanon divergence perplexity next)], 'all statements about it are tested');
 $node->stop;
 done_testing();
