@@ -41,22 +41,22 @@ PG_FUNCTION_INFO_V1(dpngram_evaluation_combine);
 
 /* ---- states ---- */
 
-/* The four numbers of a state that is an argument. */
-static double *
-state_numbers(FunctionCallInfo fcinfo, int n)
+/* A state that is an argument. */
+static ArrayType *
+state_array(FunctionCallInfo fcinfo, int n)
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(n);
 
 	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) ||
 		ARR_ELEMTYPE(array) != FLOAT8OID)
 		elog(ERROR, "expected an array of %d numbers", STATE_SIZE);
-	return (double *) ARR_DATA_PTR(array);
+	return array;
 }
 
 static State
 state_argument(FunctionCallInfo fcinfo, int n)
 {
-	const double *number = state_numbers(fcinfo, n);
+	const double *number = (const double *) ARR_DATA_PTR(state_array(fcinfo, n));
 
 	return (State){{number[0], number[1]}, {number[2], number[3]}};
 }
@@ -71,8 +71,10 @@ return_state(FunctionCallInfo fcinfo, const State *state)
 
 	if (AggCheckCallContext(fcinfo, NULL))
 	{
-		memcpy(state_numbers(fcinfo, 0), number, sizeof(number));
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+		ArrayType *array = state_array(fcinfo, 0);
+
+		memcpy(ARR_DATA_PTR(array), number, sizeof(number));
+		PG_RETURN_ARRAYTYPE_P(array);
 	}
 	for (int i = 0; i < STATE_SIZE; i++)
 		element[i] = Float8GetDatum(number[i]);
