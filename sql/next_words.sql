@@ -105,6 +105,26 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM dp_next_words('t1', 'a');
+-- a call within a call must not drop the plan that is running
+CREATE FUNCTION chosen() RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	word text;
+BEGIN
+	EXECUTE format('SELECT word FROM dp_next_words(%L, ''a'', 1)', current_setting('regress.inner')) INTO word;
+	RETURN word;
+END $$;
+CREATE VIEW choosing AS SELECT 'x ' || chosen() AS ngram, 1 AS weight;
+DO $$
+DECLARE
+	got text;
+BEGIN
+	-- every place among the kept plans is once that of the outer call
+	FOR i IN 1..40 LOOP
+		PERFORM set_config('regress.inner', 't' || i, true);
+		EXECUTE 'SELECT word FROM dp_next_words(''choosing'', ''x'')' INTO got;
+		ASSERT got = 'b' || i;
+	END LOOP;
+END $$;
 
 -- mistakes
 CREATE TABLE wrong (ngram text, n int);
