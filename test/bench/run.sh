@@ -3,12 +3,12 @@
 # figure beside what it is compared with, in one run on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
-# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git"
+# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git words"
 # runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git}
+BENCH=${BENCH:-charges table4 speed git words}
 here=$top/test/bench
 status=0
 
@@ -44,6 +44,13 @@ load_git()
     zcat "$DATA/git_commits.tsv.gz" | sed 's/\\/\\\\/g' | sql -c 'COPY git_commits FROM STDIN'
     sql -c 'VACUUM ANALYZE git_commits' \
         -c "SELECT dp_protect('git_commits', 'author', 300, 1e-3)" >/dev/null
+}
+
+load_articles()
+{
+    sql -c 'CREATE TABLE articles (id bigint, body text)'
+    zcat "$DATA/enwiki_articles.tsv.gz" | sed 's/\\/\\\\/g' | sql -c 'COPY articles FROM STDIN'
+    sql -c 'VACUUM ANALYZE articles'
 }
 
 part() # NAME FILE...
@@ -145,5 +152,9 @@ fi
 if wanted git && have git_commits.tsv.gz; then
     load_git
     git_speed
+fi
+if wanted words && have enwiki_articles.tsv.gz; then
+    load_articles
+    part words next_words.sql
 fi
 exit "$status"
