@@ -113,6 +113,12 @@ CREATE TABLE din.typed_count (ngram text, count numeric);
 CREATE TABLE din.named (gram text, count bigint);
 SELECT public, din.call(format($$'din.t', 'u', 'body', %L, 1, 1e-6$$, public)) FROM unnest('{din.empty,din.twice,din.zero,din.negative,
 	din.null_count,din.null_gram,din.short,din.long,din.blanks,din.trailing,din.nothing,din.typed,din.typed_count,din.named}'::text[]) public;
+-- what a budget protects is not public, nor what reads it
+CREATE TABLE din.secret (u int, ngram text, count bigint);
+INSERT INTO din.secret VALUES (1, 'a b c', 3);
+CREATE VIEW din.seen AS SELECT ngram, count FROM din.secret;
+SELECT dp_protect('din.secret', 'u', 1, 1e-6, dataset => 'din_secret');
+SELECT public, din.call(format($$'din.t', 'u', 'body', %L, 1, 1e-6$$, public)) FROM unnest('{din.secret,din.seen}'::text[]) public;
 -- the analyst reads it with rights of its own
 SET ROLE regress_distin_ana;
 SELECT din.try('1, 1e-6');

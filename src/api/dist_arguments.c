@@ -292,5 +292,6 @@ read_public_grams(const DistArguments *arguments)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("the private relation can't be its own public side")));
+	ledger_refuse_protected(arguments->public_relid);
 	return public_read(arguments->public_relid, arguments->n, escaped_tokens(&arguments->target));
 }
