@@ -50,6 +50,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "common/dp_audit.h"
 #include "common/dp_posterior.h"
 
 #define LN_2 0.693147180559945309417232121458176568
@@ -103,10 +104,13 @@ static int
 largest_changes(double weight_slope, int64 max_count, Change *changes)
 {
 	int64 bend = (int64) floor(max_count / weight_slope);
+	int64 last = bend + 1;
 	double d = (double) max_count;
 	int n = 0;
 
-	for (int64 users = Max(bend - 2, 0); users <= bend + 1; users++)
+	if (DP_SABOTAGED(SABOTAGE_TWO_LINES))
+		last = (int64) ceil(max_count / weight_slope) - 1;
+	for (int64 users = Max(bend - 2, 0); users <= last; users++)
 	{
 		double before = dp_log_weight(users, weight_slope, max_count);
 		double step = dp_log_weight(users + 1, weight_slope, max_count) - before;

@@ -32,6 +32,7 @@
 
 #include <math.h>
 
+#include "common/dp_audit.h"
 #include "common/dp_shrink.h"
 #include "dist/world.h"
 #include "miscadmin.h"
@@ -98,8 +99,9 @@ add_row_l2(const GramRow *row, int64 unit, int64 *sum)
 
 	row_norms(row, &total, &squares);
 	/* the left side could overflow only where it is true anyway */
-	if (squares > ((dp_uint128) 1 << (2 * DP_LATTICE_BITS)) ||
-		squares * unit * unit > (dp_uint128) 1 << (2 * DP_LATTICE_BITS))
+	if ((squares > ((dp_uint128) 1 << (2 * DP_LATTICE_BITS)) ||
+		 squares * unit * unit > (dp_uint128) 1 << (2 * DP_LATTICE_BITS)) &&
+		!DP_SABOTAGED(SABOTAGE_UNCLIPPED))
 	{
 		for (uint32 i = 0; i < row->n; i++)
 		{
@@ -124,7 +126,7 @@ add_row_l1(const GramRow *row, int64 unit, int64 *sum)
 	bool fits;
 
 	row_norms(row, &total, &squares);
-	fits = (dp_uint128) total * unit <= DP_LATTICE_ONE;
+	fits = (dp_uint128) total * unit <= DP_LATTICE_ONE || DP_SABOTAGED(SABOTAGE_UNCLIPPED);
 	for (uint32 i = 0; i < row->n; i++)
 		sum[row_gram(row, i) - 1] +=
 			fits ? row_count(row, i) * unit :
@@ -362,6 +364,8 @@ release_laplace_public(DistWorld *world, Noise *noise, int run, double *theta)
 		count_public(world);
 	total = counted->total * total_unit;
 	add_noise(&plan->side, noise, world_stream(run, RELEASE_SIDE), &total, 1);
+	if (DP_SABOTAGED(SABOTAGE_EXACT_TOTAL))
+		total = counted->total * total_unit;
 	weight = Max(total / (double) total_unit, 1);
 	y = noisy_counts(world, noise, run, counted->sums->sum, 1.0 / unit);
 	for (uint32 i = 0; i < world->grams->size; i++)

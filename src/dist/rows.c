@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "common/dp_audit.h"
 #include "dist/rows.h"
 #include "miscadmin.h"
 #include "ngram/items.h"
@@ -111,7 +112,8 @@ bound_grams(RowBuilder *builder, uint64 user_key)
 {
 	ItemList *items = &builder->items;
 
-	if (builder->ntouched <= builder->bounds.max_contributions)
+	if (builder->ntouched <= builder->bounds.max_contributions ||
+		DP_SABOTAGED(SABOTAGE_UNBOUNDED))
 		return;
 	item_list_begin_user(items, builder->bounds.max_contributions, user_key);
 	for (uint32 i = 0; i < builder->ntouched; i++)

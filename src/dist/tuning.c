@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "common/dp_sample.h"
+#include "common/dp_audit.h"
 #include "common/dp_select.h"
 #include "dist/world.h"
 #include "miscadmin.h"
@@ -92,7 +93,7 @@ add_costs(const DistWorld *world, const float *cost, int64 *sum)
 
 	rows_scan_begin(&scan, world->rows);
 	while (world_next(world, &scan, &row))
-		if (!in_training(world, &row))
+		if (!in_training(world, &row) || DP_SABOTAGED(SABOTAGE_SAME_HALVES))
 			add_user(&row, cost, most, sum);
 	rows_scan_end(&scan);
 }
@@ -119,8 +120,10 @@ choose_candidate(const DistWorld *world, Noise *noise, int run, const double *pr
 		add_costs(world, cost, sum + i * DIST_WEIGHTS);
 		pfree(cost);
 	}
+	DP_AUDIT_EXACT(AUDIT_CHOICE, world->plan->select_epsilon, sum, DIST_CANDIDATES);
 	if (dp_select(random, sum, DIST_CANDIDATES,
 				  DP_LATTICE_ONE, world->plan->select_epsilon, &chosen) != DP_OK)
 		elog(ERROR, "no candidate could be chosen");
+	DP_AUDIT_CHOSEN(&chosen);
 	return chosen;
 }

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/dp_audit.h"
 #include "dist/world.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -69,12 +70,14 @@ world_stream(int run, int release)
 void
 add_noise(const DistNoise *noise, Noise *source, int stream, int64 *sum, Size n)
 {
+	DP_AUDIT_EXACT(noise->laplace ? AUDIT_LAPLACE : AUDIT_GAUSSIAN, noise->scale, sum, n);
 	for (Size i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		sum[i] += noise->laplace ? noise_laplace(source, noise->scale, stream, i) :
 								   noise_gaussian(source, noise->scale, stream, i);
 	}
+	DP_AUDIT_OUTCOME(sum, n);
 }
 
 /*

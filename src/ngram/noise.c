@@ -47,7 +47,7 @@ noise_clear(Noise *noise)
 int64
 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 {
-	DP_AUDIT_SIGMA(level, sigma);
+	DP_AUDIT_NOISE(AUDIT_GAUSSIAN, level, sigma);
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_discrete_gaussian(&noise->random, sigma);
@@ -57,6 +57,7 @@ noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 int64
 noise_laplace(Noise *noise, int64 scale, int level, uint64 content)
 {
+	DP_AUDIT_NOISE(AUDIT_LAPLACE, level, scale);
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_discrete_laplace(&noise->random, scale);

@@ -59,6 +59,7 @@ extern double chi_square_two_p(const int64 *a, const int64 *b, int cells);
 extern double lattice_tail(int64 sigma, int64 bound);
 extern Rejection gaussian_rejection(int64 n0, int64 k0, int64 n1, int64 k1);
 extern Rejection best_rejection(double *world0, int64 n0, double *world1, int64 n1);
+extern double best_ratio(double *world0, int64 n0, double *world1, int64 n1);
 
 /* audit_world.c */
 #define WORLD_DIGITS 4 /* word i is called "%04u" */
@@ -86,9 +87,24 @@ extern int world_gram(const char *text, int len, uint32 *word);
 extern uint64 world_rank(const World *world, const char *text, int len);
 extern NgramPlan world_plan(int max_length, NgramPruning pruning, double spurious);
 
+/* audit_price.c: prices by their textbook forms */
+extern long double normal_tail(long double z);
+extern double lanes_delta(double mu2, double eps_pure, double delta_add, double epsilon);
+extern double rho_delta(long double rho, double epsilon);
+extern double lattice_slack(int64 sigma, int64 keys);
+
 /* audit_module.c: what the engine's hooks have noted since audit_log_clear() */
+typedef struct AuditDraw
+{
+	DpAuditKind kind;
+	int level;
+	int64 scale;
+	int64 n;
+} AuditDraw;
+
 extern void audit_log_clear(void);
 extern int64 audit_log_sigma(int level);
+extern const AuditDraw *audit_log_draw(int i);
 extern bool audit_log_changed(void);
 extern int64 audit_log_spilled(void);
 extern int audit_log_depth(void);

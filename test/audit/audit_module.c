@@ -26,12 +26,22 @@ static const char *const sabotage_names[] = {
 	[SABOTAGE_MAX_NORM] = "max-norm",
 	[SABOTAGE_NEAREST] = "nearest",
 	[SABOTAGE_OFF_LATTICE] = "off-lattice",
-	[SABOTAGE_UNDEBITED] = "undebited"};
+	[SABOTAGE_UNDEBITED] = "undebited",
+	[SABOTAGE_UNBOUNDED] = "unbounded",
+	[SABOTAGE_UNCLIPPED] = "unclipped",
+	[SABOTAGE_TWO_LINES] = "two-lines",
+	[SABOTAGE_EXACT_TOTAL] = "exact-total",
+	[SABOTAGE_SAME_HALVES] = "same-halves",
+	[SABOTAGE_LITTLE_NOISE] = "little-noise"};
+
+/* As many levels as an extraction has, and the releases of a distribution. */
+#define MAX_DRAWS 64
 
 static struct
 {
-	int64 sigma[NGRAM_MAX_LENGTH + 1];
-	bool changed;  /* one level saw two sigmas, or a level out of range */
+	AuditDraw draw[MAX_DRAWS];
+	int ndraws;
+	bool changed;  /* one level saw two kinds or scales of noise, or there were too many */
 	int64 spilled; /* records written by histograms */
 	int depth;	   /* of the deepest partition among them */
 } audit_log;
@@ -42,15 +52,31 @@ _PG_init(void)
 	gsl_set_error_handler_off();
 }
 
-/* dp_audit_sigma: the engine draws noise of this sigma at this level. */
-void
-dp_audit_sigma(int level, int64 sigma)
+/* What was drawn at this level, or NULL. */
+static AuditDraw *
+find_draw(int level)
 {
-	if (level < 1 || level > NGRAM_MAX_LENGTH ||
-		(audit_log.sigma[level] != 0 && audit_log.sigma[level] != sigma))
+	for (int i = audit_log.ndraws - 1; i >= 0; i--)
+		if (audit_log.draw[i].level == level)
+			return &audit_log.draw[i];
+	return NULL;
+}
+
+/* dp_audit_noise: the engine draws noise of this scale at this level. */
+void
+dp_audit_noise(DpAuditKind kind, int level, int64 scale)
+{
+	AuditDraw *draw = find_draw(level);
+
+	if (draw == NULL && audit_log.ndraws < MAX_DRAWS)
+	{
+		draw = &audit_log.draw[audit_log.ndraws++];
+		*draw = (AuditDraw){kind, level, scale, 0};
+	}
+	if (draw == NULL || draw->kind != kind || draw->scale != scale)
 		audit_log.changed = true;
 	else
-		audit_log.sigma[level] = sigma;
+		draw->n++;
 }
 
 /* dp_audit_spill: a histogram writes a record to one of its files. */
@@ -71,7 +97,16 @@ audit_log_clear(void)
 int64
 audit_log_sigma(int level)
 {
-	return audit_log.sigma[level];
+	const AuditDraw *draw = find_draw(level);
+
+	return draw == NULL || draw->kind != AUDIT_GAUSSIAN ? 0 : draw->scale;
+}
+
+/* The draws of the i-th level that there were any at, from 0; NULL beyond. */
+const AuditDraw *
+audit_log_draw(int i)
+{
+	return i < audit_log.ndraws ? &audit_log.draw[i] : NULL;
 }
 
 bool

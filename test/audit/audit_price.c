@@ -42,7 +42,7 @@ typedef struct PriceAudit
 	double zcdp_least;		/* and smallest */
 } PriceAudit;
 
-static long double
+long double
 normal_tail(long double z)
 {
 	return 0.5L * erfcl(z / sqrtl(2));
@@ -52,15 +52,21 @@ normal_tail(long double z)
  * The delta at epsilon of a price: e^s dG(epsilon - s, mu) + delta_add, by the
  * textbook form in long double.
  */
-static double
-price_delta(const NgramPlan *plan, double epsilon)
+double
+lanes_delta(double mu2, double eps_pure, double delta_add, double epsilon)
 {
-	long double mu = sqrtl(plan->mu2);
-	long double left = epsilon - plan->eps_pure;
+	long double mu = sqrtl(mu2);
+	long double left = epsilon - eps_pure;
 	long double gaussian = normal_tail(left / mu - mu / 2) -
 						   expl(left) * normal_tail(left / mu + mu / 2);
 
-	return (double) (expl(plan->eps_pure) * gaussian + plan->delta_add);
+	return (double) (expl(eps_pure) * gaussian + delta_add);
+}
+
+static double
+price_delta(const NgramPlan *plan, double epsilon)
+{
+	return lanes_delta(plan->mu2, plan->eps_pure, plan->delta_add, epsilon);
 }
 
 /* ln of what rho-zCDP gives at epsilon by the order 1 + exp(t), by the textbook form. */
@@ -72,21 +78,13 @@ zcdp_log_delta(long double rho, long double epsilon, long double t)
 	return b * ((1 + b) * rho - epsilon) - (1 + b) * log1pl(1 / b) - t;
 }
 
-/*
- * The delta at epsilon of a plan by zCDP, with the discrete noise as it is drawn:
- * for rho = half the sum of (2^m / sigma)^2, and what the tails add, the conversion's
- * value at the best order, on whose sides it rises, and what the delta lane is charged.
- */
-static double
-zcdp_delta(const NgramPlan *plan, double epsilon)
+/* The conversion's value at the best order, on whose sides it rises. */
+double
+rho_delta(long double rho, double epsilon)
 {
-	long double rho = plan->tail_rho;
 	long double low = -20;
 	long double high = 20;
 
-	for (int i = 1; i <= plan->nsteps; i++)
-		rho += (long double) DP_LATTICE_ONE / plan->step[i].sigma * DP_LATTICE_ONE /
-			   plan->step[i].sigma / 2;
 	for (int i = 0; i < 150; i++)
 	{
 		long double third = (high - low) / 3;
@@ -96,7 +94,23 @@ zcdp_delta(const NgramPlan *plan, double epsilon)
 		else
 			low += third;
 	}
-	return (double) expl(zcdp_log_delta(rho, epsilon, low)) + plan->delta_add;
+	return (double) expl(zcdp_log_delta(rho, epsilon, low));
+}
+
+/*
+ * The delta at epsilon of a plan by zCDP, with the discrete noise as it is drawn: for
+ * rho = half the sum of (2^m / sigma)^2, and what the tails add, and what the delta lane
+ * is charged.
+ */
+static double
+zcdp_delta(const NgramPlan *plan, double epsilon)
+{
+	long double rho = plan->tail_rho;
+
+	for (int i = 1; i <= plan->nsteps; i++)
+		rho += (long double) DP_LATTICE_ONE / plan->step[i].sigma * DP_LATTICE_ONE /
+			   plan->step[i].sigma / 2;
+	return rho_delta(rho, epsilon) + plan->delta_add;
 }
 
 /*
@@ -119,13 +133,13 @@ novel_probability(const NgramStep *step)
 }
 
 /* What the lattice costs in epsilon (doc/privacy.md, "The lattice"). */
-static double
-lattice_slack(const NgramStep *step)
+double
+lattice_slack(int64 sigma, int64 keys)
 {
-	double mu = DP_LATTICE_ONE / (double) step->sigma;
-	double unit = 1.0 / step->sigma;
+	double mu = DP_LATTICE_ONE / (double) sigma;
+	double unit = 1.0 / sigma;
 
-	return step->bound * unit * unit * ((12 * 12 - 1) + ((12 + mu) * (12 + mu) - 1)) / 24;
+	return keys * unit * unit * ((12 * 12 - 1) + ((12 + mu) * (12 + mu) - 1)) / 24;
 }
 
 static void
@@ -139,7 +153,7 @@ judge_lanes(PriceAudit *audit, const NgramPlan *plan)
 		novel += novel_probability(&plan->step[i]);
 	for (int i = 1; i <= plan->nsteps; i++)
 	{
-		slack += lattice_slack(&plan->step[i]);
+		slack += lattice_slack(plan->step[i].sigma, plan->step[i].bound);
 		novel += plan->step[i].bound * 2 * (double) normal_tail(12);
 	}
 	audit->low_threshold += !(novel <= plan->delta_add);
@@ -240,13 +254,13 @@ judge_query(PriceAudit *audit, const NgramQuery *query, double share)
 	judge_sigmas(audit, &plan);
 	judge_zcdp(audit, query, share);
 
-	split.pure_limit = plan.eps_pure / 2;
+	split.division.pure_limit = plan.eps_pure / 2;
 	if (ngram_plan(query, split, &plan) != DP_OK)
 		return;
 	audit->limited++;
 	judge_promise(audit, &plan);
-	audit->above_limit += !(plan.eps_pure <= split.pure_limit);
-	audit->worst_limit = Max(audit->worst_limit, plan.eps_pure / split.pure_limit);
+	audit->above_limit += !(plan.eps_pure <= split.division.pure_limit);
+	audit->worst_limit = Max(audit->worst_limit, plan.eps_pure / split.division.pure_limit);
 }
 
 /* Every method, and many values of everything that makes the price. */

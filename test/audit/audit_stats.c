@@ -232,6 +232,28 @@ count_above(const double *sorted, int64 n, double c)
 	return n - low;
 }
 
+/*
+ * pure_rejection - the epsilon that the same event proves: an epsilon-DP mechanism has
+ * P1 <= e^epsilon P0.  Likewise wrong with probability at most AUDIT_P.
+ */
+static double
+pure_rejection(int64 n0, int64 k0, int64 n1, int64 k1)
+{
+	return log(proportion_low(n1, k1, AUDIT_P / 2) / proportion_high(n0, k0, AUDIT_P / 2));
+}
+
+/* Roughly that, to choose an event by. */
+static double
+rough_epsilon(int64 n0, int64 k0, int64 n1, int64 k1)
+{
+	double false_pos = (k0 + 12.0) / (n0 + 24.0);
+	double true_pos = (k1 + 12.0) / (n1 + 24.0);
+
+	false_pos += 5 * sqrt(false_pos * (1 - false_pos) / n0);
+	true_pos -= 5 * sqrt(true_pos * (1 - true_pos) / n1);
+	return true_pos <= 0 ? -1 : log(true_pos / false_pos);
+}
+
 /* Roughly gaussian_rejection().mu: good enough to choose an event by. */
 static double
 rough_mu(int64 n0, int64 k0, int64 n1, int64 k1)
@@ -247,12 +269,12 @@ rough_mu(int64 n0, int64 k0, int64 n1, int64 k1)
 }
 
 /*
- * best_rejection - the mu that the event "statistic above c" proves, with c
- * chosen on the first halves of the samples and judged on the second, so that
- * the choice costs nothing.  The halves are sorted in place.
+ * Sorts the halves of the samples in place, and chooses c for the event "statistic
+ * above c" on the first ones.
  */
-Rejection
-best_rejection(double *world0, int64 n0, double *world1, int64 n1)
+static double
+best_threshold(double *world0, int64 n0, double *world1, int64 n1,
+			   double (*rough)(int64, int64, int64, int64))
 {
 	int64 half0 = n0 / 2;
 	int64 half1 = n1 / 2;
@@ -265,16 +287,45 @@ best_rejection(double *world0, int64 n0, double *world1, int64 n1)
 	qsort(world1 + half1, n1 - half1, sizeof(double), compare_doubles);
 	for (int i = 1; i < 200; i++)
 	{
-		double c = i % 2 ? world0[half0 * i / 200] : world1[half1 * i / 200];
-		double mu = rough_mu(half0, count_above(world0, half0, c), half1,
+		double at = i % 2 ? world0[half0 * i / 200] : world1[half1 * i / 200];
+		/* of a statistic with atoms, the event that has this one in it */
+		double c = nextafter(at, -HUGE_VAL);
+		double found = rough(half0, count_above(world0, half0, c), half1,
 							 count_above(world1, half1, c));
 
-		if (mu > best)
+		if (found > best)
 		{
-			best = mu;
+			best = found;
 			best_c = c;
 		}
 	}
-	return gaussian_rejection(n0 - half0, count_above(world0 + half0, n0 - half0, best_c),
-							  n1 - half1, count_above(world1 + half1, n1 - half1, best_c));
+	return best_c;
+}
+
+/*
+ * best_rejection - the mu that the event "statistic above c" proves, with c
+ * chosen on the first halves of the samples and judged on the second, so that
+ * the choice costs nothing.  The halves are sorted in place.
+ */
+Rejection
+best_rejection(double *world0, int64 n0, double *world1, int64 n1)
+{
+	double c = best_threshold(world0, n0, world1, n1, rough_mu);
+	int64 half0 = n0 / 2;
+	int64 half1 = n1 / 2;
+
+	return gaussian_rejection(n0 - half0, count_above(world0 + half0, n0 - half0, c),
+							  n1 - half1, count_above(world1 + half1, n1 - half1, c));
+}
+
+/* best_ratio - likewise the epsilon. */
+double
+best_ratio(double *world0, int64 n0, double *world1, int64 n1)
+{
+	double c = best_threshold(world0, n0, world1, n1, rough_epsilon);
+	int64 half0 = n0 / 2;
+	int64 half1 = n1 / 2;
+
+	return pure_rejection(n0 - half0, count_above(world0 + half0, n0 - half0, c),
+						  n1 - half1, count_above(world1 + half1, n1 - half1, c));
 }

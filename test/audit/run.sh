@@ -3,8 +3,8 @@
 #
 # Needs a running server (PGHOST, PGUSER: a superuser) and PG_CONFIG; builds the
 # audit library, makes a database of its own and drops it.  The short form takes
-# half a minute; AUDIT=long runs the same with forty times the trials, in a
-# quarter of an hour, and expects the canaries to find 95 % of a true mu.
+# a minute; AUDIT=long runs the same with up to forty times the trials, in
+# half an hour, and expects the canaries to find 95 % of a true mu.
 # SEED=0.123 repeats the random corpora of an earlier run (never its noise).
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -44,7 +44,7 @@ psql -Xq -d postgres -c "CREATE DATABASE $database" || exit 1
 
 bad=0
 number=0
-for part in functions definition methods statistics sabotages; do
+for part in functions definition methods statistics distributions sabotages; do
     start=$SECONDS
     psql -XqAt -d "$database" -v ON_ERROR_STOP=1 -v library="$folder/dpngram_audit" \
         "${settings[@]}" -f "sql/$part.sql" 2>&1 | grep -v '^$' | tee "$folder/output"

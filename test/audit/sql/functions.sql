@@ -34,6 +34,17 @@ CREATE FUNCTION audit_trace(relation regclass, user_col name, text_col name, tok
                             seed bigint)
     RETURNS TABLE (kind text, level int, ngram text, weight bigint)
     AS :'library' LANGUAGE C;
+CREATE FUNCTION audit_dist_users(method text, tune boolean, pure boolean, pairs bigint, at_least float8)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_dist_price() RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_dist_gaussian(method text, tune boolean, size int, max_norm float8,
+                                    share float8, epsilon float8, delta float8, runs bigint,
+                                    power float8) RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_dist_pure(method text, size int, max_norm float8, share float8,
+                                epsilon float8, runs bigint, power float8) RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
 
 -- TAP -----------------------------------------------------------------------
 
