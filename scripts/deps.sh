@@ -1,8 +1,9 @@
 #!/bin/bash
 # deps.sh: installs what building and testing need and the machine lacks, by
-# apt.  It looks for the things themselves first (a header, a program), so that
-# it calls no package manager where all is there, and so that PG_CONFIG may name
-# a PostgreSQL that no package brought.
+# apt; with the argument "bench" what the benchmarks' plots need, too.  It looks
+# for the things themselves first (a header, a program), so that it calls no
+# package manager where all is there, and so that PG_CONFIG may name a PostgreSQL
+# that no package brought.
 set -eu
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
@@ -62,6 +63,7 @@ find_missing()
     need libdbd-pg-perl perl -MDBD::Pg -e 1
     need clang-format command -v clang-format
     need cppcheck command -v cppcheck
+    [ "${1:-}" != bench ] || need gnuplot-nox command -v gnuplot
 }
 
 # pg_cron, which a test runs: only the distribution's own server can have it so.
@@ -85,7 +87,7 @@ no_main_cluster()
     echo "create_main_cluster = false" | as_root tee "$conf" >/dev/null
 }
 
-find_missing
+find_missing "${1:-}"
 if ! has_server >/dev/null 2>&1; then
     if [ "$PG_CONFIG" != pg_config ]; then
         echo "deps: $PG_CONFIG has no server with its development files" >&2

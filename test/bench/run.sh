@@ -1,14 +1,15 @@
 #!/bin/bash
-# run.sh: make bench.  Yield, speed and memory of dp_ngrams on real data, each
-# figure beside what it is compared with, in one run on one private server.
+# run.sh: make bench.  Yield, speed and memory of dp_ngrams, and what distributions are
+# worth, on real data, each figure beside what it is compared with, in one run on one
+# private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
-# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git words"
-# runs only these parts.
+# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git words
+# distributions" runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git words}
+BENCH=${BENCH:-charges table4 speed git words distributions}
 here=$top/test/bench
 status=0
 
@@ -139,6 +140,8 @@ SQL
         ', shared_buffers ' || current_setting('shared_buffers')"
 }
 
+. "$here/distributions.sh"
+
 make_work bench
 install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
 server_start
@@ -146,15 +149,20 @@ sql -c 'CREATE EXTENSION dpngram'
 if wanted charges; then "$here/charges.sh" "$work" || status=1; fi
 if have msnbc990928.seq.gz; then
     load_msnbc
+    msnbc_loaded=yes
     part table4 table4.sql
     if wanted speed; then speed; fi
 fi
-if wanted git && have git_commits.tsv.gz; then
+if { wanted git || wanted distributions; } && have git_commits.tsv.gz; then
     load_git
-    git_speed
+    git_loaded=yes
+    if wanted git; then git_speed; fi
 fi
-if wanted words && have enwiki_articles.tsv.gz; then
+if { wanted words || wanted distributions; } && have enwiki_articles.tsv.gz; then
     load_articles
     part words next_words.sql
+    if wanted distributions && [ "${msnbc_loaded:-}${git_loaded:-}" = yesyes ]; then
+        distributions
+    fi
 fi
 exit "$status"
