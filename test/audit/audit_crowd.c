@@ -101,7 +101,7 @@ crowd_rows(const Crowd *crowd, const DistQuery *query, uint64 key, int64 without
 
 /* ---- releases ---- */
 
-static AuditRelease *current;
+static AuditRelease *current; /* NULL: nobody looks */
 static const AuditRelease *replayed;
 
 /* dp_audit_exact: a step begins. */
@@ -110,6 +110,8 @@ dp_audit_exact(DpAuditKind kind, int64 scale, const int64 *exact, size_t n)
 {
 	AuditStep *step;
 
+	if (current == NULL)
+		return;
 	if (current->n == MAX_STEPS)
 		elog(ERROR, "a release has more than %d steps", MAX_STEPS);
 	step = &current->step[current->n++];
@@ -121,8 +123,11 @@ dp_audit_exact(DpAuditKind kind, int64 scale, const int64 *exact, size_t n)
 void
 dp_audit_outcome(int64 *outcome, size_t n)
 {
-	AuditStep *step = &current->step[current->n - 1];
+	AuditStep *step;
 
+	if (current == NULL)
+		return;
+	step = &current->step[current->n - 1];
 	if (replayed != NULL)
 	{
 		const AuditStep *other = &replayed->step[current->n - 1];
@@ -155,6 +160,7 @@ crowd_release_world(DistWorld *world, Noise *noise, const AuditRelease *replay,
 	current = release;
 	replayed = replay;
 	dist_world_release(world, noise, 0, release->theta, &release->report);
+	current = NULL;
 }
 
 void

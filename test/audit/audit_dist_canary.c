@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 
 #include "audit_dist.h"
+#include "dist/attack.h"
 
 /* Likelihood ratios of Laplace noise pile up at the largest: digits that are told apart. */
 #define RATIO_DIGITS 1e5
@@ -243,5 +244,54 @@ AUDIT_FUNCTION(audit_dist_pure)
 	if (power > 0)
 		verdict(fcinfo, "and the audit sees nearly all of it", found > power * query.epsilon,
 				found, power * query.epsilon, canary.n[0] + canary.n[1]);
+	return (Datum) 0;
+}
+
+/* What a membership attack of so many runs leaves of memory that it doesn't need any more. */
+static Size
+attack_memory(const Canary *canary, GramRows *rows, Noise *noise, int runs)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "audit attack",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	AttackResult result;
+	Size left;
+
+	if (!attack_run(&canary->plan, &canary->crowd->grams, rows, noise, runs, 0.95, &result))
+		elog(ERROR, "nobody to attack");
+	left = MemoryContextMemAllocated(context, true);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return left;
+}
+
+/*
+ * audit_dist_memory(method text, tune boolean, delta float8, runs int)
+ *
+ * A membership attack holds no more memory after many runs than after a hundred.
+ */
+AUDIT_FUNCTION(audit_dist_memory)
+{
+	DistQuery query = crowd_query(crowd_method(text_to_cstring(PG_GETARG_TEXT_PP(0))), 1,
+								  PG_GETARG_FLOAT8(2));
+	int runs = PG_GETARG_INT32(3);
+	Canary canary = {0};
+	GramRows *rows;
+	Noise noise;
+	Size few;
+	Size many;
+
+	verdicts_begin(fcinfo);
+	query.tune = PG_GETARG_BOOL(1);
+	plan_canary(&canary, &query, 3, 0);
+	noise_init(&noise, false, 0);
+	rows = crowd_rows(canary.crowd, &query, noise.sampling_key, -1);
+	few = attack_memory(&canary, rows, &noise, 100);
+	many = attack_memory(&canary, rows, &noise, runs);
+	noise_clear(&noise);
+	rows_free(rows);
+	/* sums for each L that is chosen are kept, of three n-grams */
+	verdict(fcinfo, "an attack's memory does not grow with its runs", many <= few + 32 * 1024,
+			many, few, runs);
 	return (Datum) 0;
 }

@@ -29,3 +29,11 @@ FROM (VALUES ('laplace', 1, 0, 0.05), ('laplace', 3, 0, 0.05), ('laplace-public'
              ('laplace-public', 2, 0, 0.5), ('shrinkage', 1, 3.7, 0.05), ('shrinkage', 2, 0, 0.5))
          a(method, size, max_norm, share),
      audit_dist_pure(method, size, max_norm, share, 2, 400000 * least(:scale, 10), 0.87) v;
+
+\echo '# membership attacks'
+SELECT tap_verdict(format('%s%s', method, CASE WHEN tune THEN ', tuned' END), v)
+FROM (VALUES ('shrinkage', false, 1e-6, 10000), ('shrinkage', false, 0, 10000),
+             ('log-posterior', false, 1e-6, 10000), ('log-posterior', true, 1e-6, 4000),
+             ('laplace', false, 0, 10000), ('laplace-public', false, 0, 10000),
+             ('local-sensitivity', false, 1e-6, 10000)) a(method, tune, delta, runs),
+     audit_dist_memory(method, tune, delta, runs) v;

@@ -45,6 +45,8 @@ CREATE FUNCTION audit_dist_gaussian(method text, tune boolean, size int, max_nor
 CREATE FUNCTION audit_dist_pure(method text, size int, max_norm float8, share float8,
                                 epsilon float8, runs bigint, power float8) RETURNS SETOF verdict
     AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_dist_memory(method text, tune boolean, delta float8, runs int)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
 
 -- TAP -----------------------------------------------------------------------
 
