@@ -43,6 +43,14 @@ is(query(q{SELECT sum(probability) = 1, max(probability) = 5 / 13.0::float8 FROM
 block('first');
 is(query(q{SELECT count(*), abs(sum(probability) - 1) < 1e-9, min(probability) > 0 FROM phrasing}), '4|t|t', 'a private distribution');
 
+my ($attacked, $found, $warning) = $node->psql('postgres', manual_block_of($page, 'attack'));
+is($attacked, 0, 'an attack');
+like($warning, qr/WARNING:  the result of dp_membership_attack is not differentially private/, 'which warns');
+my ($probability, $bound) = split /\|/, $found;
+cmp_ok(abs($probability - 0.5), '<', 0.5, 'has a probability');
+# above 1 by chance once in twenty at most, above 2 next to never
+cmp_ok($bound, '<', 2, 'and a bound that does not contradict the epsilon of the call');
+
 block('private');
 is(query(q{SELECT abs(sum(probability) - 1) < 1e-15, max(probability) = 2000 / 4010.0::float8, min(probability) = 10 / 4010.0::float8
 	FROM private_baseline}), 't|t|t', 'the non-private baseline');
@@ -77,7 +85,7 @@ is(query(q{SELECT count(*) FROM pg_indexes WHERE tablename = 'phrases' AND index
 is(query(q{SELECT string_agg(ngram, ', ') FROM ngrams('to be or not', 2) ngram}), 'to be, be or, or not', 'n-grams of a text');
 is(query(q{SELECT ngrams(ARRAY['living room', 'hall'], 2)}), 'living\\ room hall', 'n-grams of an array');
 
-is_deeply([ manual_blocks($page) ], [qw(first public private kanon divergence perplexity next)],
+is_deeply([ manual_blocks($page) ], [qw(first attack public private kanon divergence perplexity next)],
 	'all statements of the page are tested');
 $node->stop;
 done_testing();
