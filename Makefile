@@ -17,6 +17,8 @@ COMMON_OBJS = \
 	src/common/dp_calibrate.o \
 	src/common/dp_clopper.o \
 	src/common/dp_gaussian.o \
+	src/common/dp_mixture.o \
+	src/common/dp_norm_bound.o \
 	src/common/dp_normal.o \
 	src/common/dp_posterior.o \
 	src/common/dp_printed.o \

@@ -1,133 +1,200 @@
 /*
  * dp_shrink.c
- *	  Shrinks noisy counts towards a public distribution, as far as their noise
- *	  deserves, and chooses the norm to which users are bounded.
+ *	  A private distribution from noisy counts: as much of them as their noise
+ *	  allows, the public distribution for the rest.
  *
- * All of it is post-processing of what was released with noise, together with
- * public numbers: it costs no privacy.
+ * What goes in is y, the noisy sum of the users' bounded rows, with public numbers:
+ * the public distribution p, the noise's law and its standard deviation sd.
+ * Nothing else is read, so all that is done here is post-processing and costs no
+ * privacy, however often it looks at y.  First dp_mixture.c estimates every count.
+ *
+ * The mixture with the prior
+ * --------------------------
+ * With s the estimates divided by their sum, theta = lambda s + (1 - lambda) p.  How
+ * much nearer than p that is to the bounded private distribution q = c / sum c,
+ *
+ *	KL(q || p) - KL(q || theta) = sum over i of q_i l_i, l_i = ln(theta_i / p_i),	(1)
+ *
+ * can be estimated without knowing c.  For any smooth l and noise X,
+ *
+ *	E[X l(c + X)] = sd^2 E[l'(c + X)]						if X is Gaussian		(2)
+ *	E[X l(c + X)] = b E[l(c + X + Z) - l(c + X - Z)]		if X is Laplace			(3)
+ *
+ * with b = sd / sqrt 2 and Z exponential of mean b, independent of X.  (2) is Stein's
+ * identity ("Estimation of the mean of a multivariate normal distribution", Ann.
+ * Statist. 9, 1981).  (3): let g be Laplace's density; the Fourier transforms of g and
+ * x g(x) are 1 / (1 + b^2 w^2) and, but for a sign and i, 2 b^2 w / (1 + b^2 w^2)^2, so
+ * E[X l(c + X)] = 2 b^2 E[l'(c + X + X')] with another Laplace X'; integrating by parts
+ * over X' gives (3).  So sum of (y_i l_i(y) - correction_i) is unbiased for (1) times
+ * sum c, as long as what was fitted to all counts is taken for constant: it depends on y
+ * too, but on no single y_i by much.  For Gaussian noise, sd^2 times the derivative of a
+ * posterior mean is the posterior variance, whatever the prior; for Laplace noise four
+ * nodes of quadrature evaluate (3).
+ *
+ * lambda is the point of a grid where the estimate, less CAUTION times its own standard
+ * deviation and less lambda times unseen, is largest, so 0, the public distribution
+ * itself, unless the noisy counts clearly promise more.  Where they say nothing, a lambda
+ * without caution would follow the noise.
+ *
+ * What the estimate sees are the bounded counts.  It can't see what bounding took away:
+ * if users with long texts write otherwise than users with short ones, q is not the
+ * private distribution, and theta may be farther from that than p is.  The input's
+ * unseen is an allowance for it, a guess of dp_norm_bound.c of how far apart the two are.
+ * KL is convex in theta, so lambda times that is the most that s can add to it.
  */
 #include "common/dp_base.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "common/dp_mixture.h"
 #include "common/dp_shrink.h"
 
-/* No count is shrunk below this part of its prior, so that every probability is > 0. */
-#define FLOOR 0.05
+#define LAMBDAS 16	/* the grid is 0, 1/LAMBDAS, ... 1 */
+#define CAUTION 3.0 /* standard deviations of the estimated gain */
 
-/* sum of x over the vocabulary, or NaN if one isn't positive and finite */
+/* Gauss and Laguerre's quadrature of order 4: nodes and weights for exp(-x). */
+static const double laguerre_node[] = {0.322547689619392312, 1.74576110115834658,
+									   4.53662029692112798, 9.39507091230113313};
+static const double laguerre_weight[] = {0.603154104341633602, 0.357418692437799687,
+										 0.0388879085150053843, 0.000539294705561327450};
+
+/* theta by p where the estimate by p is ratio; 1 + lambda (ratio - 1) could round to 0. */
 static double
-sum_positive(const double *x, int64 n)
+mixed(double lambda, double ratio)
 {
-	double sum = 0;
-
-	for (int64 i = 0; i < n; i++)
-	{
-		if (!(x[i] > 0 && x[i] <= DBL_MAX))
-			return NAN;
-		sum += x[i];
-	}
-	return sum;
+	return lambda * ratio + (1 - lambda);
 }
 
+/* By how much one n-gram's noise makes its part of (1) too large, for every lambda. */
 static void
-normalize(double *theta, int64 n)
+subtract_corrections(const DpMixture *model, int64 i, double ratio,
+					 double variance, double total, double *gain)
 {
-	double sum = sum_positive(theta, n);
+	double scale = total * dp_mixture_prior(model, i);
+	double b = sqrt(model->variance / 2);
 
-	for (int64 i = 0; i < n; i++)
-		theta[i] /= sum;
+	if (model->in->noise == DP_NOISE_GAUSSIAN)
+	{
+		for (int k = 1; k <= LAMBDAS; k++)
+		{
+			double lambda = (double) k / LAMBDAS;
+
+			gain[k] -= lambda * variance / scale / mixed(lambda, ratio);
+		}
+		return;
+	}
+	for (size_t j = 0; j < lengthof(laguerre_node); j++)
+	{
+		double y = dp_mixture_count(model, i);
+		double shift = b * laguerre_node[j];
+		double above = dp_mixture_estimate(model, i, y + shift, &variance) / scale;
+		double below = dp_mixture_estimate(model, i, y - shift, &variance) / scale;
+
+		for (int k = 1; k <= LAMBDAS; k++)
+		{
+			double lambda = (double) k / LAMBDAS;
+
+			gain[k] -= b * laguerre_weight[j] *
+					   log(mixed(lambda, above) / mixed(lambda, below));
+		}
+	}
+}
+
+/*
+ * lambda, and the estimate of (1) there.  theta holds the estimated counts, of sum
+ * total.
+ */
+static double
+choose_lambda(const DpMixture *model, const double *theta, double total,
+			  double *gain_chosen)
+{
+	double gain[LAMBDAS + 1] = {0};
+	double squares[LAMBDAS + 1] = {0};
+	double best_promise = 0;
+	int best = 0;
+
+	for (int64 i = 0; i < model->in->n; i++)
+	{
+		double y = dp_mixture_count(model, i);
+		double variance;
+		double ratio;
+
+		(void) dp_mixture_estimate(model, i, y, &variance);
+		ratio = theta[i] / total / dp_mixture_prior(model, i);
+		for (int k = 1; k <= LAMBDAS; k++)
+		{
+			double l = log(mixed((double) k / LAMBDAS, ratio));
+
+			gain[k] += y * l;
+			squares[k] += l * l;
+		}
+		subtract_corrections(model, i, ratio, variance, total, gain);
+	}
+	for (int k = 1; k <= LAMBDAS; k++)
+	{
+		double lambda = (double) k / LAMBDAS;
+		double promise = gain[k] - CAUTION * sqrt(model->variance * squares[k]) -
+						 lambda * model->in->unseen * total;
+
+		if (promise > best_promise)
+		{
+			best_promise = promise;
+			best = k;
+		}
+	}
+	*gain_chosen = gain[best] / total;
+	return (double) best / LAMBDAS;
+}
+
+/* theta from estimated counts of sum total; sums to 1 in long double's digits. */
+static void
+mix_with_prior(const DpMixture *model, double *theta, double total, double lambda)
+{
+	long double sum = 0;
+
+	for (int64 i = 0; i < model->in->n; i++)
+	{
+		double own = lambda > 0 ? lambda * (theta[i] / total) : 0;
+
+		theta[i] = Max(own + (1 - lambda) * dp_mixture_prior(model, i), DBL_MIN);
+		sum += theta[i];
+	}
+	for (int64 i = 0; i < model->in->n; i++)
+		theta[i] = (double) (theta[i] / sum);
 }
 
 /*
  * dp_shrink - the private distribution, from noisy counts and the public one.
  *
- * theta gets n probabilities, all finite and > 0, of sum 1.  DP_ERR_DOMAIN for an
- * empty vocabulary, for a p that isn't positive and finite or has no finite sum,
- * and for an sd that is negative or no number.
+ * theta gets n probabilities, all finite and > 0, of sum 1 within 1e-12.  Takes a few
+ * passes over the vocabulary and no memory.  DP_ERR_DOMAIN for an empty vocabulary,
+ * for a p that isn't positive and finite or has no finite sum, for a y that isn't
+ * finite, and for an sd or unseen that is negative or not finite.
  */
 DpStatus
 dp_shrink(const DpShrinkInput *in, double *theta, DpShrinkReport *report)
 {
-	double mass = in->n > 0 ? sum_positive(in->p, in->n) : NAN;
-	double variance = in->sd * in->sd;
-	double total = 0;
-	double above = 0;
-	double below = 0;
+	DpMixture model;
+	long double total = 0;
 
-	if (!(mass <= DBL_MAX) || !(variance >= 0 && variance <= DBL_MAX))
+	if (dp_mixture_fit(&model, in) != DP_OK)
 		return DP_ERR_DOMAIN;
-
-	for (int64 i = 0; i < in->n; i++)
-		total += in->y[i];
-	for (int64 i = 0; i < in->n; i++)
-	{
-		double m = total * in->p[i] / mass;
-		double weight = m / (m * m + variance);
-		double d = in->y[i] - m;
-
-		above += weight * weight * (d * d - variance);
-		below += weight * weight * m * m;
-	}
 
 	memset(report, 0, sizeof(*report));
-	report->total = total;
-	if (!(total > 0) || !(above > 0))
+	if (model.scale > 0)
 	{
 		for (int64 i = 0; i < in->n; i++)
-			theta[i] = in->p[i] / mass;
-		return DP_OK;
+		{
+			double variance;
+
+			theta[i] = dp_mixture_estimate(&model, i, dp_mixture_count(&model, i), &variance);
+			total += theta[i];
+		}
+		report->total = (double) total * model.unit;
+		report->kappa = sqrt(model.spread);
+		report->lambda = choose_lambda(&model, theta, (double) total, &report->gain);
 	}
-	report->kappa = sqrt(above / below);
-	report->lambda = 1;
-	for (int64 i = 0; i < in->n; i++)
-	{
-		double m = total * in->p[i] / mass;
-		double spread = report->kappa * m;
-		double c = m + spread * spread / (spread * spread + variance) * (in->y[i] - m);
-
-		theta[i] = Max(c, FLOOR * m);
-	}
-	normalize(theta, in->n);
-	return DP_OK;
-}
-
-/* dp_norm_bucket - the bucket of a norm of which the square is given. */
-int
-dp_norm_bucket(double square, int buckets)
-{
-	int exponent;
-	double fraction = frexp(square, &exponent);
-
-	if (!(square > 1))
-		return 0;
-	if (fraction == 0.5)
-		exponent--;
-	return Min(exponent, buckets - 1);
-}
-
-/*
- * dp_choose_norm - the norm at which what bounding takes away and what noise adds
- * are balanced, a power of sqrt 2.
- */
-DpStatus
-dp_choose_norm(const DpNormInput *in, double *norm)
-{
-	double users = 0;
-	double above = 0;
-	int bucket;
-
-	if (in->buckets < 1)
-		return DP_ERR_DOMAIN;
-	for (bucket = 0; bucket < in->buckets; bucket++)
-		users += in->histogram[bucket];
-	for (bucket = in->buckets - 1; bucket > 0; bucket--)
-	{
-		above += in->histogram[bucket];
-		if (above > 0.01 * users)
-			break;
-	}
-	*norm = sqrt(ldexp(1, bucket));
+	mix_with_prior(&model, theta, (double) total, report->lambda);
 	return DP_OK;
 }

@@ -33,6 +33,7 @@
 #include <math.h>
 
 #include "common/dp_audit.h"
+#include "common/dp_norm_bound.h"
 #include "common/dp_shrink.h"
 #include "dist/world.h"
 #include "miscadmin.h"
@@ -200,7 +201,8 @@ noise_sd(const DistNoise *noise)
 	return noise->laplace ? M_SQRT2 * noise->scale : (double) noise->scale;
 }
 
-static double
+/* The norm to which rows are bounded; a given one is not asked what it takes away. */
+static DpNormChoice
 choose_norm(DistWorld *world, Noise *noise, int run)
 {
 	const DistPlan *plan = world->plan;
@@ -214,19 +216,19 @@ choose_norm(DistWorld *world, Noise *noise, int run)
 		.n = world->grams->size,
 		.unit_sd = noise_sd(&plan->main) / DP_LATTICE_ONE};
 	const CountStatistics *counted = world->counted;
-	double max_norm;
+	DpNormChoice choice = {.norm = plan->query.max_norm};
 
 	if (plan->query.max_norm > 0)
-		return plan->query.max_norm;
+		return choice;
 	if (counted->norms == NULL)
 		count_norms(world);
 	memcpy(norms, counted->norms, sizeof(norms));
 	add_noise(&plan->side, noise, world_stream(run, RELEASE_SIDE), norms, DP_NORM_BUCKETS);
 	for (int i = 0; i < DP_NORM_BUCKETS; i++)
 		histogram[i] = norms[i] / (double) DP_LATTICE_ONE;
-	if (dp_choose_norm(&input, &max_norm) != DP_OK)
+	if (dp_choose_norm(&input, &choice) != DP_OK)
 		elog(ERROR, "no bound on the norms can be chosen");
-	return max_norm;
+	return choice;
 }
 
 /* The noisy main release, in counts: the lattice's one is worth "worth" of them. */
@@ -249,20 +251,21 @@ static void
 release_shrinkage(DistWorld *world, Noise *noise, int run, double *theta, DistReport *report)
 {
 	const DistPlan *plan = world->plan;
-	double max_norm = choose_norm(world, noise, run);
-	double worth = 1.0 / unit_of(max_norm);
-	double *y = noisy_counts(world, noise, run, clipped_sum(world, max_norm), worth);
+	DpNormChoice chosen = choose_norm(world, noise, run);
+	double worth = 1.0 / unit_of(chosen.norm);
+	double *y = noisy_counts(world, noise, run, clipped_sum(world, chosen.norm), worth);
 	DpShrinkInput input = {
 		.y = y,
 		.p = world->grams->probability,
 		.n = world->grams->size,
 		.sd = noise_sd(&plan->main) * worth,
-		.noise = plan->main.laplace ? DP_NOISE_LAPLACE : DP_NOISE_GAUSSIAN};
+		.noise = plan->main.laplace ? DP_NOISE_LAPLACE : DP_NOISE_GAUSSIAN,
+		.unseen = chosen.unseen};
 	DpShrinkReport shrunk;
 
 	if (dp_shrink(&input, theta, &shrunk) != DP_OK)
 		elog(ERROR, "counts could not be shrunk");
-	report->max_norm = max_norm;
+	report->max_norm = chosen.norm;
 	report->prior_weight = 1 - shrunk.lambda;
 	pfree(y);
 }
