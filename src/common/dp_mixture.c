@@ -95,7 +95,7 @@ take_input(DpMixture *model, const DpShrinkInput *in)
 	model->in = in;
 	model->noise = in->noise == DP_NOISE_LAPLACE ? &laplace : &gaussian;
 	if (in->n < 1 || !(in->sd >= 0 && in->sd <= DBL_MAX) ||
-		!(in->unseen >= 0 && in->unseen <= DBL_MAX))
+		!(in->lost >= 0 && in->lost <= 1))
 		return false;
 
 	for (int64 i = 0; i < in->n; i++)

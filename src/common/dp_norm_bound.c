@@ -15,27 +15,25 @@
  * and on commit messages, the KL divergence from the true to the bounded distribution
  * was 0.02 phi to 0.15 phi there and 0.05 phi to 0.35 phi here, nearly linear in phi over
  * two orders of magnitude: what is removed is a part phi of the text, unlike the rest.
- * So dp_shrink() is told to allow for
+ * dp_shrink() is told phi and mixes with the prior, which undoes most of that; LOST phi
+ * nats are reckoned for what is left.  The noise's part is that of a normal model, in which
+ * the private counts spread by kappa around the public ones and are shrunk as they should
+ * be: with s = the noise of one count by the sum of the counts, an n-gram of public
+ * probability p keeps the part B = s^2 / (kappa^2 p^2 + s^2) of its prior's risk
+ * kappa^2 p / 2 and, of what was lost, the other part.  So the risk is
  *
- *	unseen(L) = UNSEEN phi(L) (1 + phi(L)) nats.
+ *	R(L, kappa) = sum over n-grams of p (B kappa^2 / 2 + (1 - B) LOST phi(L)),
  *
- * The noise's part is that of a normal model, in which the private counts spread by kappa
- * around the public ones and are shrunk as they should be: with s = the noise of one count
- * by the sum of the counts, an n-gram of public probability p keeps the part
- * B = s^2 / (kappa^2 p^2 + s^2) of its prior's risk kappa^2 p / 2 and, of what can't be
- * seen, the other part.  So the risk is
- *
- *	R(L, kappa) = sum over n-grams of p (B kappa^2 / 2 + (1 - B) SHARE unseen(L)),
- *
- * where SHARE < 1 because dp_shrink() mixes with the prior, which undoes a part of the
- * damage.  L minimises the mean of R / (kappa^2 / 2), at most 1, over two values of kappa,
- * near texts and far ones, since nobody knows kappa before.  The constants are those that
- * did best over both kinds of text, 10^4 to 10^6 users and epsilon from 0.01 to 10, where
- * L cost 4 % of KL on average against the best L in hindsight.  n-grams whose p lies within
+ * and L minimises the mean of R / (kappa^2 / 2), at most 1, over two values of kappa, near
+ * texts and far ones, since nobody knows kappa before.  The constants are those that did
+ * best over both kinds of text, 10^4 to 10^6 users and epsilon from 0.01 to 10, where L
+ * cost 4 % of KL on average against the best L in hindsight.  n-grams whose p lies within
  * one octave share their mean p.
  *
- * A bucket counts only if it stands out of its noise by VISIBLE standard deviations: one
- * that does not would be multiplied with a norm of up to 2^16.
+ * A bucket stands for nobody if REACH lies between it and the last one that stands out of
+ * its noise by VISIBLE standard deviations: noise would be multiplied with norms of up to
+ * 2^16.  Below that, buckets count as they are, if positive, since many users may hide in
+ * buckets of which none stands out.
  */
 #include "common/dp_base.h"
 
@@ -44,9 +42,9 @@
 
 #include "common/dp_norm_bound.h"
 
-#define UNSEEN 0.1 /* nats by which a small phi counts */
-#define SHARE 0.3  /* of that, left after mixing with the prior */
-#define VISIBLE 5.0
+#define LOST 0.03	/* nats for all of the norms' sum */
+#define VISIBLE 5.0 /* standard deviations */
+#define REACH 4		/* buckets, a factor of 4 in norm */
 #define MAX_BUCKETS 1000
 #define OCTAVES 64
 
@@ -119,28 +117,34 @@ count_octaves(const DpNormInput *in, Octaves *octaves)
 	return true;
 }
 
-static double
-visible_users(const DpNormInput *in, int bucket)
+/* How many buckets, from the first, may hold users; 0 if none is to be seen. */
+static int
+buckets_in_reach(const DpNormInput *in)
 {
-	double users = in->histogram[bucket];
+	int visible = -1;
 
-	return users > VISIBLE * in->histogram_sd && users <= DBL_MAX ? users : 0;
+	for (int i = 0; i < in->buckets; i++)
+	{
+		if (in->histogram[i] > VISIBLE * in->histogram_sd)
+			visible = i;
+	}
+	return visible < 0 ? 0 : Min(visible + 1 + REACH, in->buckets);
 }
 
-/* The visible users' norms after bounding them, summed. */
+/* The users' norms after bounding them, summed. */
 static double
-bounded_sum(const DpNormInput *in, double norm)
+bounded_sum(const DpNormInput *in, int buckets, double norm)
 {
 	double sum = 0;
 
-	for (int i = 0; i < in->buckets; i++)
-		sum += visible_users(in, i) * Min(typical_norm(i), norm);
+	for (int i = 0; i < buckets; i++)
+		sum += Max(in->histogram[i], 0) * Min(typical_norm(i), norm);
 	return sum;
 }
 
 /* The sum over kappa of what is left of the prior's risk. */
 static double
-relative_risk(const Octaves *octaves, double noise, double unseen)
+relative_risk(const Octaves *octaves, double noise, double loss)
 {
 	double sum = 0;
 
@@ -154,51 +158,65 @@ relative_risk(const Octaves *octaves, double noise, double unseen)
 			double signal = octaves->size[i] / noise;
 			double part = 1 / (1 + kappas_squared[k] * signal * signal);
 
-			risk += octaves->mass[i] * (part * prior_risk + (1 - part) * unseen);
+			risk += octaves->mass[i] * (part * prior_risk + (1 - part) * loss);
 		}
 		sum += Min(risk / prior_risk, 1);
 	}
 	return sum;
 }
 
+static bool
+is_valid(const DpNormInput *in)
+{
+	if (in->buckets < 1 || in->buckets > MAX_BUCKETS || in->n < 1 ||
+		!(in->histogram_sd >= 0 && in->histogram_sd <= DBL_MAX) ||
+		!(in->unit_sd >= 0 && in->unit_sd <= DBL_MAX))
+		return false;
+	for (int i = 0; i < in->buckets; i++)
+	{
+		if (!(fabs(in->histogram[i]) <= DBL_MAX))
+			return false;
+	}
+	return true;
+}
+
 /*
  * dp_choose_norm - the norm that balances what bounding takes away and what noise adds.
  *
- * One of the buckets' upper ends, 1 if no user is to be seen, then with the largest
- * unseen.  Among equals the smallest.  Takes two passes over the vocabulary.
- * DP_ERR_DOMAIN if the input isn't as the header says.
+ * One of the buckets' upper ends, or 1, with all given for lost, if no user is to be seen.
+ * Among equals the smallest.  Takes two passes over the vocabulary.  DP_ERR_DOMAIN if the
+ * input isn't as the header says.
  */
 DpStatus
 dp_choose_norm(const DpNormInput *in, DpNormChoice *choice)
 {
 	Octaves octaves;
-	double all;
 	double least = HUGE_VAL;
+	double all;
+	int buckets;
 
-	if (in->buckets < 1 || in->buckets > MAX_BUCKETS || in->n < 1 ||
-		!(in->histogram_sd >= 0 && in->histogram_sd <= DBL_MAX) ||
-		!(in->unit_sd >= 0 && in->unit_sd <= DBL_MAX) || !count_octaves(in, &octaves))
+	if (!is_valid(in) || !count_octaves(in, &octaves))
 		return DP_ERR_DOMAIN;
 
 	choice->norm = 1;
-	choice->unseen = 2 * UNSEEN;
-	all = bounded_sum(in, HUGE_VAL);
+	choice->lost = 1;
+	buckets = buckets_in_reach(in);
+	all = bounded_sum(in, buckets, HUGE_VAL);
 	if (!(all > 0 && all <= DBL_MAX))
 		return DP_OK;
-	for (int i = 0; i < in->buckets; i++)
+	for (int i = 0; i < buckets; i++)
 	{
 		double norm = upper_end(i);
-		double kept = bounded_sum(in, norm);
-		double phi = Max(1 - kept / all, 0);
-		double unseen = UNSEEN * phi * (1 + phi);
-		double noise = in->unit_sd * norm / kept;
-		double risk = relative_risk(&octaves, Max(noise, DBL_MIN), SHARE * unseen);
+		double kept = bounded_sum(in, buckets, norm);
+		double lost = Max(1 - kept / all, 0);
+		double noise = Max(in->unit_sd * norm / kept, DBL_MIN);
+		double risk = relative_risk(&octaves, noise, LOST * lost);
 
 		if (risk < least)
 		{
 			least = risk;
 			choice->norm = norm;
-			choice->unseen = unseen;
+			choice->lost = lost;
 		}
 	}
 	return DP_OK;

@@ -26,8 +26,8 @@ typedef struct DpNormInput
 
 typedef struct DpNormChoice
 {
-	double norm;   /* a bucket's upper end */
-	double unseen; /* what bounding may have taken away, in nats: for dp_shrink() */
+	double norm; /* a bucket's upper end */
+	double lost; /* the part of all norms' sum that bounding takes away, for dp_shrink() */
 } DpNormChoice;
 
 extern int dp_norm_bucket(double square, int buckets);

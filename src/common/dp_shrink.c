@@ -31,16 +31,19 @@
  * posterior mean is the posterior variance, whatever the prior; for Laplace noise four
  * nodes of quadrature evaluate (3).
  *
- * lambda is the point of a grid where the estimate, less CAUTION times its own standard
- * deviation and less lambda times unseen, is largest, so 0, the public distribution
- * itself, unless the noisy counts clearly promise more.  Where they say nothing, a lambda
- * without caution would follow the noise.
+ * What the estimate sees are the bounded counts.  It can't see what bounding took away,
+ * and users with long texts may write otherwise than users with short ones.  If that was a
+ * part phi of the counts ("lost" in the input, from dp_norm_bound.c), distributed as r,
+ * then (1) for the private distribution itself is (1 - phi) times (1) for the bounded one,
+ * plus phi times sum of r_i l_i.  Public text is the neutral guess of r, for which that
+ * sum is -KL(p || theta).  So lambda is the point of a grid where
  *
- * What the estimate sees are the bounded counts.  It can't see what bounding took away:
- * if users with long texts write otherwise than users with short ones, q is not the
- * private distribution, and theta may be farther from that than p is.  The input's
- * unseen is an allowance for it, a guess of dp_norm_bound.c of how far apart the two are.
- * KL is convex in theta, so lambda times that is the most that s can add to it.
+ *	(1 - phi) (estimate - CAUTION deviations) - phi (KL(p || theta) + lambda UNLIKE)		(4)
+ *
+ * is largest: 0, the public distribution itself, unless the noisy counts clearly promise
+ * more.  Without caution lambda would follow the noise where counts say nothing; UNLIKE
+ * allows for an r that is worse than the guess.  With respect to bounded counts the result
+ * is not worse than p but for chance; what was lost stays a guess.
  */
 #include "common/dp_base.h"
 
@@ -52,6 +55,7 @@
 
 #define LAMBDAS 16	/* the grid is 0, 1/LAMBDAS, ... 1 */
 #define CAUTION 3.0 /* standard deviations of the estimated gain */
+#define UNLIKE 0.05 /* nats */
 
 /* Gauss and Laguerre's quadrature of order 4: nodes and weights for exp(-x). */
 static const double laguerre_node[] = {0.322547689619392312, 1.74576110115834658,
@@ -111,6 +115,8 @@ choose_lambda(const DpMixture *model, const double *theta, double total,
 {
 	double gain[LAMBDAS + 1] = {0};
 	double squares[LAMBDAS + 1] = {0};
+	double against[LAMBDAS + 1] = {0}; /* KL(p || theta) */
+	double lost = model->in->lost;
 	double best_promise = 0;
 	int best = 0;
 
@@ -128,14 +134,15 @@ choose_lambda(const DpMixture *model, const double *theta, double total,
 
 			gain[k] += y * l;
 			squares[k] += l * l;
+			against[k] -= l * dp_mixture_prior(model, i);
 		}
 		subtract_corrections(model, i, ratio, variance, total, gain);
 	}
 	for (int k = 1; k <= LAMBDAS; k++)
 	{
 		double lambda = (double) k / LAMBDAS;
-		double promise = gain[k] - CAUTION * sqrt(model->variance * squares[k]) -
-						 lambda * model->in->unseen * total;
+		double seen = gain[k] - CAUTION * sqrt(model->variance * squares[k]);
+		double promise = (1 - lost) * seen - lost * total * (against[k] + lambda * UNLIKE);
 
 		if (promise > best_promise)
 		{
@@ -170,7 +177,7 @@ mix_with_prior(const DpMixture *model, double *theta, double total, double lambd
  * theta gets n probabilities, all finite and > 0, of sum 1 within 1e-12.  Takes a few
  * passes over the vocabulary and no memory.  DP_ERR_DOMAIN for an empty vocabulary,
  * for a p that isn't positive and finite or has no finite sum, for a y that isn't
- * finite, and for an sd or unseen that is negative or not finite.
+ * finite, for an sd that is negative or not finite, and for a lost part outside 0 to 1.
  */
 DpStatus
 dp_shrink(const DpShrinkInput *in, double *theta, DpShrinkReport *report)

@@ -21,7 +21,7 @@ typedef struct DpShrinkInput
 	int64 n;		 /* n-grams in the vocabulary, >= 1 */
 	double sd;		 /* standard deviation of the noise of one coordinate, >= 0 */
 	DpNoise noise;
-	double unseen; /* what bounding may have taken away, in nats, >= 0 */
+	double lost; /* part of the counts that bounding took away, estimated: 0 to 1 */
 } DpShrinkInput;
 
 /* What came of it: post-processing of y like the result, so all of it may be shown. */

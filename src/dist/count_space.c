@@ -260,7 +260,7 @@ release_shrinkage(DistWorld *world, Noise *noise, int run, double *theta, DistRe
 		.n = world->grams->size,
 		.sd = noise_sd(&plan->main) * worth,
 		.noise = plan->main.laplace ? DP_NOISE_LAPLACE : DP_NOISE_GAUSSIAN,
-		.unseen = chosen.unseen};
+		.lost = chosen.lost};
 	DpShrinkReport shrunk;
 
 	if (dp_shrink(&input, theta, &shrunk) != DP_OK)
