@@ -35,7 +35,7 @@ CREATE TEMP TABLE nearly AS
 SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 64);
 TABLE nearly;
-SELECT ngram, round((100 * probability)::numeric) AS percent
+SELECT ngram, round((8 * probability)::numeric) AS eighths
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, counting => 'users', max_contributions => 10, max_norm => 64);
 -- pure, and the baseline: Laplace noise
 SELECT ngram, round((100 * probability)::numeric) AS percent
@@ -54,7 +54,7 @@ SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'words', 1e6, 1e-6, n => 1, tokenizer => 'whitespace', max_contributions => 10, max_norm => 64);
 
 -- bounds: one occurrence of an n-gram; one n-gram, or one occurrence, of a user
-SELECT ngram, round((100 * probability)::numeric) AS percent
+SELECT ngram, round((8 * probability)::numeric) AS eighths
 FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e6, 1e-6, max_count => 1, max_contributions => 10, max_norm => 64);
 SELECT method, sum(round(probability * c)) = c AS sums
 FROM (VALUES ('shrinkage', 1e-6, 400), ('laplace', 0, 400)) m (method, delta, c),
