@@ -35,19 +35,19 @@
  * and users with long texts may write otherwise than users with short ones.  If that was a
  * part phi of the counts ("lost" in the input, from dp_norm_bound.c), distributed as r,
  * then (1) for the private distribution itself is (1 - phi) times (1) for the bounded one,
- * plus phi times sum of r_i l_i.  Public text is the neutral guess of r, for which that
- * sum is -KL(p || theta).  Where that is large, p is far from all that was seen, and r is
- * hardly as far: commit messages resemble each other more than an encyclopedia.  So lambda
- * is the point of a grid where
+ * plus phi times sum of r_i l_i.  If r is like public text, that sum is -KL(p || theta);
+ * if it is like the bounded text but for FAR nats, it is (1) less that.  The better of the
+ * two is the guess: which one it is shows how far public text is from all that was seen.
+ * So lambda is the point of a grid where, with seen = the estimate less CAUTION times its
+ * own standard deviation,
  *
- *	(1 - phi) (estimate - CAUTION deviations)
- *		- phi (min(KL(p || theta), lambda FAR) + lambda UNLIKE)
+ *	(1 - phi) seen + phi (max(-KL(p || theta), seen - lambda FAR) - lambda UNLIKE)
  *
  * is largest: 0, the public distribution itself, unless the noisy counts clearly promise
  * more.  Without caution lambda would follow the noise where counts say nothing; UNLIKE
  * allows for an r that is worse than the guess.  With respect to bounded counts the result
  * is not worse than p but for chance; what was lost stays a guess, and FAR and UNLIKE are
- * what did well on both kinds of text (doc/benchmarks.md).
+ * what did well on page visits and on commit messages (doc/benchmarks.md).
  */
 #include "common/dp_base.h"
 
@@ -59,7 +59,7 @@
 
 #define LAMBDAS 16	/* the grid is 0, 1/LAMBDAS, ... 1 */
 #define CAUTION 3.0 /* standard deviations of the estimated gain */
-#define FAR 0.1		/* nats */
+#define FAR 0.15	/* nats */
 #define UNLIKE 0.05 /* nats */
 
 /* Gauss and Laguerre's quadrature of order 4: nodes and weights for exp(-x). */
@@ -147,8 +147,8 @@ choose_lambda(const DpMixture *model, const double *theta, double total,
 	{
 		double lambda = (double) k / LAMBDAS;
 		double seen = gain[k] - CAUTION * sqrt(model->variance * squares[k]);
-		double guess = Min(against[k], lambda * FAR) + lambda * UNLIKE;
-		double promise = (1 - lost) * seen - lost * total * guess;
+		double guess = Max(-against[k] * total, seen - lambda * FAR * total);
+		double promise = (1 - lost) * seen + lost * (guess - lambda * UNLIKE * total);
 
 		if (promise > best_promise)
 		{
