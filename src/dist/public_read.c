@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "dist/public.h"
+#include "dist/query.h"
 #include "dpngram_errcodes.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
@@ -107,7 +108,7 @@ check_column(Oid relid, const char *name, bool is_text)
 
 /* The rows of the relation, with the caller's rights. */
 static void
-read_relation(Oid relid, PublicReceiver *receiver)
+read_relation(const char *relation, PublicReceiver *receiver)
 {
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver->pub};
 	StringInfoData query;
@@ -117,9 +118,7 @@ read_relation(Oid relid, PublicReceiver *receiver)
 		elog(ERROR, "SPI_connect failed");
 	initStringInfo(&query);
 	appendStringInfo(&query,
-					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-												get_rel_name(relid)));
+					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r", relation);
 	result = SPI_execute_extended(query.data, &options);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(result));
@@ -190,6 +189,7 @@ public_read(Oid relid, int n, bool escaped)
 {
 	PublicGrams *grams = palloc0(sizeof(PublicGrams));
 	PublicReceiver receiver = {.context = CurrentMemoryContext, .grams = grams, .capacity = 1024};
+	const char *relation = query_relation(relid);
 
 	check_column(relid, "ngram", true);
 	check_column(relid, "count", false);
@@ -203,7 +203,7 @@ public_read(Oid relid, int n, bool escaped)
 	grams->gram = palloc(receiver.capacity * sizeof(text *));
 	grams->count = palloc(receiver.capacity * sizeof(int64));
 
-	read_relation(relid, &receiver);
+	read_relation(relation, &receiver);
 	if (grams->size == 0)
 		bad_vocabulary("no rows");
 	sort_grams(grams);
