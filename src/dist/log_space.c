@@ -18,8 +18,11 @@
  * (rows.c), and moves each of their features by at most A(S, C, m0) and no other
  * (common/dp_posterior.c).  The feature is released as the integer x_i = rint(s f_i) with
  * s A + 2 <= 2^20 / sqrt(W): rounding moves it by at most one more, and the rounding of
- * doubles on the way by less than the other one.  So the vector moves by at most 2^20 in
- * l2, and everything after the noise is post-processing, rho included.
+ * doubles on the way by less than the other one.  For f is 0 where N = 0, and N users take
+ * it there in N steps of at most A, so |s f_i| is at most 2^20 N: below 2^51 up to 2^31
+ * users, where the nearest double is within a quarter, and within an int64 whatever S, C
+ * and m0 are.  (What f itself is off by, A has in it.)  So the vector moves by at most
+ * 2^20 in l2, and everything after the noise is post-processing, rho included.
  *
  * With private tuning there is one such release for each S, of the users of one part.
  */
