@@ -12,7 +12,8 @@
  *	laplace-public		no bound	10			-			0
  *	local-sensitivity	1			2^20		-			above 0
  *
- * W counts n-grams in the first two, their occurrences in the others.
+ * W counts n-grams in the first two and in laplace-public, where it is also the most that
+ * a user weighs; occurrences in the other two.
  */
 #include "postgres.h"
 
@@ -227,6 +228,11 @@ note_parameters(DistArguments *arguments)
 	note_number(json, "max_contributions", query->max_contributions);
 	if (query->max_norm > 0)
 		note_number(json, "max_norm", query->max_norm);
+	if (query->method == DIST_LAPLACE_PUBLIC ||
+		(query->method == DIST_SHRINKAGE && query->max_norm == 0))
+		note_number(json, "norm_share", query->norm_share);
+	if (query->method == DIST_LOG_POSTERIOR && !isnan(query->center))
+		note_number(json, "m0", query->center);
 	if (query->method == DIST_LOG_POSTERIOR && query->tune)
 		note_number(json, "train_share", query->train_share);
 	else if (query->method == DIST_LOG_POSTERIOR)
