@@ -169,6 +169,27 @@ SELECT dp_protect('dist.seen', 'u', 1e12, 1e-3, accounting => 'basic');
 SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.seen', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
 
+-- laplace-public takes off a multiple of the public distribution in integers: here that is nothing of any n-gram
+CREATE TABLE dist.long AS SELECT u, repeat('one two ', 2000) AS body FROM generate_series(1, 20) u;
+CREATE TABLE dist.fine AS SELECT 'rare ' || i AS ngram, 1 AS count FROM generate_series(1, 3000) i;
+INSERT INTO dist.fine VALUES ('one two', 1);
+SELECT dp_protect('dist.long', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT probability > 0.9 AS all_private
+FROM bayes_dp_dist('dist.long', 'u', 'body', 'dist.fine', 1e9, 0, n => 2, method => 'laplace-public', max_contributions => 1048576)
+WHERE ngram = 'one two';
+-- where the scale of the noise is large, too, a call for all of a budget fits
+CREATE TABLE dist.whole (u int, body text);
+SELECT dp_protect('dist.whole', 'u', 1e-4, 0);
+SELECT count(*) FROM bayes_dp_dist('dist.whole', 'u', 'body', 'dist.public', 1e-4, 0, method => 'laplace-public');
+-- users of a type that has no hash function are parted for tuning, too
+CREATE TABLE dist.bits AS SELECT i::bit(12) AS u, 'only this w' || i % 200 AS body FROM generate_series(1, 2000) i;
+CREATE TABLE dist.bits_public AS SELECT 'w' || i AS ngram, 1 AS count FROM generate_series(0, 199) i;
+INSERT INTO dist.bits_public VALUES ('only', 1), ('this', 1), ('that', 2000);
+SELECT dp_protect('dist.bits', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT min(probability) > 0.1 AS always_chosen_well
+FROM generate_series(1, 12) run, LATERAL bayes_dp_dist('dist.bits', 'u', 'body', 'dist.bits_public',
+	1000 + run, 1e-6, n => 1, method => 'log-posterior', tune => true) WHERE ngram IN ('only', 'this');
+
 DROP SCHEMA dist CASCADE;
 DROP OWNED BY regress_dist_ana, regress_dist_owner;
 DROP ROLE regress_dist_ana;

@@ -26,7 +26,9 @@
  * min(W, total of the row), which needs no other user: with a the public distribution in
  * integers of sum u = floor(2^32 / 2W), the user adds c u - k a to the main release, of
  * l1 norm at most k u + k u <= 2^32, and k floor(2^32 / W) to the side release of the
- * total weight.  The result is a + main / total, cut at 0 and normalised.
+ * total weight.  The result is a / u + main / total, cut at 0 and normalised: what was
+ * taken off is put back, not the probability that it was rounded down from, which for a
+ * large W would leave the public distribution in the result for good.
  */
 #include "postgres.h"
 
@@ -51,7 +53,10 @@ typedef struct CountStatistics
 {
 	int64 *norms; /* histogram of the rows' norms, once it was needed */
 	ClippedSum *sums;
-	int64 total; /* laplace-public: of the rows' weights */
+
+	/* laplace-public */
+	int64 total;	 /* of the rows' weights */
+	int64 *expected; /* the public distribution in units: public, unlike the rest */
 } CountStatistics;
 
 /* Releases of a run, for the streams of seeded noise. */
@@ -346,7 +351,7 @@ count_public(DistWorld *world)
 	rows_scan_end(&scan);
 	for (uint32 i = 0; i < world->grams->size; i++)
 		sum[i] -= counted->total * a[i];
-	pfree(a);
+	counted->expected = a;
 	counted->sums = palloc(sizeof(ClippedSum));
 	*counted->sums = (ClippedSum){.sum = sum};
 }
@@ -372,7 +377,7 @@ release_laplace_public(DistWorld *world, Noise *noise, int run, double *theta)
 	weight = Max(total / (double) total_unit, 1);
 	y = noisy_counts(world, noise, run, counted->sums->sum, 1.0 / unit);
 	for (uint32 i = 0; i < world->grams->size; i++)
-		theta[i] = world->grams->probability[i] + y[i] / weight;
+		theta[i] = (double) counted->expected[i] / unit + y[i] / weight;
 	threshold_and_normalise(theta, world->grams->size, LAPLACE_FLOOR / weight);
 	pfree(y);
 }

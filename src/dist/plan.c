@@ -92,10 +92,14 @@ plan_laplace(DistNoise *noise, double epsilon, int bits)
 
 	if (!(scale < (double) (DP_MAX_SIGMA - 2)))
 		return DP_ERR_RANGE;
-	/* two units above, as dp_step_sigma() does */
+	/*
+	 * Two units above, as dp_step_sigma() does.  The quotient is rounded to nearest, so
+	 * the next double is an upper bound; DP_ROUND_UP would be worth more than two units
+	 * of a scale beyond 2^41.
+	 */
 	noise->laplace = true;
 	noise->scale = (int64) floor(scale) + 2;
-	noise->amount = ldexp(1.0, bits) / (double) noise->scale * DP_ROUND_UP;
+	noise->amount = nextafter(ldexp(1.0, bits) / (double) noise->scale, HUGE_VAL);
 	return DP_OK;
 }
 

@@ -26,11 +26,27 @@
 /* Above a uniform distribution's cost, ln V, so much is still told apart. */
 #define COST_ABOVE_UNIFORM 3.0
 
+/*
+ * What tells users apart: their hash, or, for the few types of users that have none
+ * (read.c), what they wrote.  In both cases a function of the user's own data.
+ */
+static uint64
+own_hash(const GramRow *row)
+{
+	uint64 hash = row->hash;
+
+	if (hash != 0)
+		return hash;
+	for (uint32 i = 0; i < row->n; i++)
+		hash = dp_mix64(dp_mix64(hash, row_gram(row, i)), row_count(row, i));
+	return hash;
+}
+
 /* Is the user of the part that the candidates are made of? */
 bool
 in_training(const DistWorld *world, const GramRow *row)
 {
-	double place = ldexp((double) (dp_mix64(world->split_key, row->hash) >> 11), -53);
+	double place = ldexp((double) (dp_mix64(world->split_key, own_hash(row)) >> 11), -53);
 
 	return place < world->plan->query.train_share;
 }
