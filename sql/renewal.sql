@@ -79,6 +79,12 @@ SELECT mechanism, period_from AT TIME ZONE 'Europe/Paris' AS period_from, period
 SELECT string_agg(ngram, ', ' ORDER BY n, ngram)
   FROM dp_ngrams('posts', 'who', 'item', 50, 1e-6, max_length => 2, spurious => 1e-9, options => '{"period": "2026-03-06"}');
 
+-- distributions, too: a period's items share it, the others have next to nothing
+CREATE TABLE items AS SELECT item AS ngram, 1 AS count FROM unnest('{a before,b first,c noon,d last,e after,f never}'::text[]) item;
+SELECT period, method, string_agg(ngram, ', ' ORDER BY ngram COLLATE "C")
+  FROM unnest('{2026-03-04,2026-03-05,2026-03-06}'::text[]) period, (VALUES ('shrinkage', 1e-6, 9.0), ('laplace', 0, NULL)) m (method, delta, norm),
+	bayes_dp_dist('posts', 'who', 'item', 'items', 200, delta, n => 2, method => method, max_norm => norm, options => jsonb_build_object('period', period))
+ WHERE probability > 0.2 GROUP BY 1, 2 ORDER BY 1, 2;
 -- the other types, a domain over a domain, partitions by time, a view; the same rows come
 CREATE TABLE by_domain AS SELECT who, item, special AS at FROM posts;
 CREATE TABLE by_timestamp AS SELECT who, item, local AS at FROM posts;
