@@ -118,7 +118,8 @@ read_relation(const char *relation, PublicReceiver *receiver)
 		elog(ERROR, "SPI_connect failed");
 	initStringInfo(&query);
 	appendStringInfo(&query,
-					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r", relation);
+					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r",
+					 relation);
 	result = SPI_execute_extended(query.data, &options);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(result));
