@@ -156,11 +156,12 @@ dpngram_ngram_score(PG_FUNCTION_ARGS)
 	tokenizer = text_argument(fcinfo, 4, "tokenizer");
 
 	scoring.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	scoring.model = model_create(n);
+	read_distribution(&scoring);
+	/* not before: if it is a view, its functions may have changed the column's type */
 	relation = query_relation(relid);
 	scoring.cutter = gram_cutter_create(
 		tokenizer_create(tokenizer, query_column_type(relid, text_col)), n, 0);
-	scoring.model = model_create(n);
-	read_distribution(&scoring);
 	query_each(psprintf("SELECT %s FROM %s r", query_column(relid, "r", text_col), relation), &none,
 			   take_sentence, &scoring);
 	return (Datum) 0;
