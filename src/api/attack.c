@@ -36,10 +36,10 @@ parse_confidence(FunctionCallInfo fcinfo)
 }
 
 static AttackResult
-attack(const DistArguments *arguments, const ReadSpec *spec, int runs, double confidence)
+attack(const DistArguments *arguments, const ReadSpec *spec, PublicGrams *grams, int runs,
+	   double confidence)
 {
 	DistPlan plan;
-	PublicGrams *grams = read_public_grams(arguments);
 	AttackResult result;
 	GramRows *rows;
 	Noise noise;
@@ -69,6 +69,7 @@ dpngram_membership_attack(PG_FUNCTION_ARGS)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DistArguments arguments;
+	PublicGrams *grams;
 	ReadSpec spec;
 	AttackResult result;
 	Datum values[5];
@@ -79,11 +80,13 @@ dpngram_membership_attack(PG_FUNCTION_ARGS)
 	parse_dist_arguments(fcinfo, &arguments);
 	runs = int_range(fcinfo, ARGUMENT_RUNS, "runs", ATTACK_MIN_RUNS, ATTACK_MAX_RUNS);
 	confidence = parse_confidence(fcinfo);
+	/* first: what a view of the public side calls may change whatever was checked before */
+	grams = read_public_grams(&arguments);
 	spec = target_owner_spec(&arguments.target, "dp_membership_attack");
 	ereport(WARNING,
 			(errmsg("the result of dp_membership_attack is not differentially private"),
 			 errdetail("It tells about the data of the user who contributes most.")));
-	result = attack(&arguments, &spec, runs, confidence);
+	result = attack(&arguments, &spec, grams, runs, confidence);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 

@@ -50,12 +50,15 @@ static ReadSpec
 text_spec(Oid relid, Oid owner, AttrNumber user_attnum, AttrNumber text_attnum,
 		  const TextTarget *target)
 {
+	Oid type = get_atttype(relid, text_attnum);
+
 	return (ReadSpec){
 		.relid = relid,
 		.owner = owner,
 		.user_attnum = user_attnum,
 		.text_attnum = text_attnum,
-		.tokenizer = tokenizer_create(target->tokenizer, get_atttype(relid, text_attnum)),
+		.text_type = type,
+		.tokenizer = tokenizer_create(target->tokenizer, type),
 		.max_tokens = target->max_tokens};
 }
 

@@ -341,7 +341,8 @@ query_text(const ReadSpec *spec)
 /*
  * Called for each column that the parser has found: is it one of ours?  The
  * relation is locked, but not its schema, which could have been renamed, and
- * another one given its name, after query_text() asked for it.
+ * another one given its name, after query_text() asked for it.  And the lock is the
+ * session's own: functions that it calls could have altered the column's type.
  */
 static Node *
 check_column(ParseState *pstate, ColumnRef *reference, Node *found)
@@ -355,13 +356,14 @@ check_column(ParseState *pstate, ColumnRef *reference, Node *found)
 
 		if (var->varlevelsup == 0 && rte->rtekind == RTE_RELATION &&
 			rte->relid == spec->relid &&
-			(var->varattno == spec->user_attnum || var->varattno == spec->text_attnum ||
+			(var->varattno == spec->user_attnum ||
+			 (var->varattno == spec->text_attnum && var->vartype == spec->text_type) ||
 			 (spec->time_attnum != 0 && var->varattno == spec->time_attnum)))
 			return NULL;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the relation was renamed while it was being read")));
+			 errmsg("the relation was changed while it was being read")));
 }
 
 static Oid

@@ -16,6 +16,7 @@ typedef struct ReadSpec
 	Oid owner; /* rows are read as this role */
 	AttrNumber user_attnum;
 	AttrNumber text_attnum;
+	Oid text_type;			/* which the tokenizer is for */
 	AttrNumber time_attnum; /* 0: rows of all times are read */
 	Datum time_from;		/* else those from here on, of the column's type, or */
 	Datum time_to;			/* its domain's base type, and before this */
