@@ -75,7 +75,10 @@ value_column(Oid relid, const char *alias)
 	return query_number_column(relid, alias, name);
 }
 
-/* The functions beside this one, quoted. */
+/*
+ * The functions beside this one, quoted.  Whoever may create functions there could make
+ * one of the same name for varchar: so their argument is cast to the type that they have.
+ */
 static const char *
 sibling(FunctionCallInfo fcinfo, const char *name)
 {
@@ -91,7 +94,7 @@ sibling(FunctionCallInfo fcinfo, const char *name)
 static const char *
 next_word(FunctionCallInfo fcinfo)
 {
-	const char *last = psprintf("%s(w.ngram)", sibling(fcinfo, "ngram_last"));
+	const char *last = psprintf("%s(w.ngram::pg_catalog.text)", sibling(fcinfo, "ngram_last"));
 
 	if (type_is_array_domain(get_fn_expr_argtype(fcinfo->flinfo, 1)))
 		return psprintf("pg_catalog.regexp_replace(%s, E'\\\\\\\\(.)', E'\\\\1', 'g')", last);
@@ -108,7 +111,7 @@ continues(FunctionCallInfo fcinfo, Oid relid, const char *alias, const char *wor
 	const char *ngram = query_text_column(relid, alias, "ngram");
 	const char *value = value_column(relid, alias);
 
-	return psprintf("(%s(%s) COLLATE pg_catalog.\"C\") OPERATOR(pg_catalog.=) %s "
+	return psprintf("(%s(%s::pg_catalog.text) COLLATE pg_catalog.\"C\") OPERATOR(pg_catalog.=) %s "
 					"AND %s OPERATOR(pg_catalog.>) 0 "
 					"AND %s OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8",
 					sibling(fcinfo, "ngram_prefix"), ngram, words,
@@ -211,7 +214,7 @@ dpngram_index_next_words(PG_FUNCTION_ARGS)
 
 	(void) query_text_column(relid, "r", "ngram");
 	sql = psprintf("CREATE INDEX %s ON %s USING hash "
-				   "((%s(%s) COLLATE pg_catalog.\"C\") pg_catalog.text_ops)",
+				   "((%s(%s::pg_catalog.text) COLLATE pg_catalog.\"C\") pg_catalog.text_ops)",
 				   quote_identifier(name), relation, sibling(fcinfo, "ngram_prefix"),
 				   quote_identifier("ngram"));
 	if (SPI_connect() != SPI_OK_CONNECT)
