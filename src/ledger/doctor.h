@@ -6,6 +6,7 @@
 #define DPNGRAM_DOCTOR_H
 
 #include "ledger/binding.h"
+#include "ledger/relation.h"
 
 typedef enum DoctorSeverity
 {
@@ -96,17 +97,6 @@ extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
 #define IS_OTHER_ROLE(oid) \
 	"(NOT EXISTS (SELECT FROM pg_authid s WHERE s.oid = " oid " AND s.rolsuper) " \
 	"AND " oid " NOT IN (SELECT o.relowner FROM pg_class o WHERE o.oid = ANY ($2)))"
-
-/*
- * Does the rule or function body behind dependency "d" read the relation, or does
- * it only name it, as an argument of dp_ngrams() does?
- */
-#define READS_RELATION(body) \
-	"d.refclassid = 'pg_class'::regclass AND (d.refobjsubid > 0 OR " body \
-	" ~ (':relid ' || d.refobjid || ' '))"
-#define RULE_READS \
-	"d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refobjid <> w.ev_class AND " \
-	READS_RELATION("concat(w.ev_qual, w.ev_action)")
 
 /*
  * Common table expressions.  data: all relations that hold rows of the dataset or

@@ -1,6 +1,7 @@
 /*
  * relation.h
- *	  Which relations, and which columns of theirs, can be put under a budget.
+ *	  Which relations, and which columns of theirs, can be put under a budget, and what
+ *	  reads them.
  */
 #ifndef DPNGRAM_RELATION_H
 #define DPNGRAM_RELATION_H
@@ -23,6 +24,17 @@
 #define KIN_CTE \
 	DOWN_CTE ", kin (relid) AS (SELECT relid FROM down UNION " \
 	"SELECT i.inhparent FROM kin JOIN pg_catalog.pg_inherits i ON i.inhrelid = kin.relid) "
+
+/*
+ * Does the rule or function body behind dependency "d" read the relation, or does
+ * it only name it, as an argument of dp_ngrams() does?
+ */
+#define READS_RELATION(body) \
+	"d.refclassid = 'pg_class'::regclass AND (d.refobjsubid > 0 OR " body \
+	" ~ (':relid ' || d.refobjid || ' '))"
+#define RULE_READS \
+	"d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refobjid <> w.ev_class AND " \
+	READS_RELATION("concat(w.ev_qual, w.ev_action)")
 
 /* clang-format on */
 
