@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "dpngram_errcodes.h"
 #include "fmgr.h"
 #include "utils/array.h"
 #include "utils/float.h"
@@ -49,7 +50,9 @@ state_array(FunctionCallInfo fcinfo, int n)
 
 	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) ||
 		ARR_ELEMTYPE(array) != FLOAT8OID)
-		elog(ERROR, "expected an array of %d numbers", STATE_SIZE);
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("expected an array of %d numbers", STATE_SIZE)));
 	return array;
 }
 
