@@ -47,7 +47,7 @@
  * more.  Without caution lambda would follow the noise where counts say nothing; UNLIKE
  * allows for an r that is worse than the guess.  With respect to bounded counts the result
  * is not worse than p but for chance; what was lost stays a guess, and FAR and UNLIKE are
- * what did well on page visits and on commit messages (doc/benchmarks.md).
+ * what did well on page visits and on commit messages.
  */
 #include "common/dp_base.h"
 
@@ -77,19 +77,21 @@ mixed(double lambda, double ratio)
 
 /* By how much one n-gram's noise makes its part of (1) too large, for every lambda. */
 static void
-subtract_corrections(const DpMixture *model, int64 i, double ratio,
-					 double variance, double total, double *gain)
+corrections(const DpMixture *model, int64 i, double ratio, double variance, double total,
+			double *correction)
 {
 	double scale = total * dp_mixture_prior(model, i);
 	double b = sqrt(model->variance / 2);
 
+	for (int k = 1; k <= LAMBDAS; k++)
+		correction[k] = 0;
 	if (model->in->noise == DP_NOISE_GAUSSIAN)
 	{
 		for (int k = 1; k <= LAMBDAS; k++)
 		{
 			double lambda = (double) k / LAMBDAS;
 
-			gain[k] -= lambda * variance / scale / mixed(lambda, ratio);
+			correction[k] = lambda * variance / scale / mixed(lambda, ratio);
 		}
 		return;
 	}
@@ -104,9 +106,49 @@ subtract_corrections(const DpMixture *model, int64 i, double ratio,
 		{
 			double lambda = (double) k / LAMBDAS;
 
-			gain[k] -= b * laguerre_weight[j] *
-					   log(mixed(lambda, above) / mixed(lambda, below));
+			correction[k] +=
+				b * laguerre_weight[j] * log(mixed(lambda, above) / mixed(lambda, below));
 		}
+	}
+}
+
+/* What is known of a lambda: sums over the vocabulary, in units of count but for the last. */
+typedef struct Prospect
+{
+	double gain;	/* the estimate of (1), times the sum of counts */
+	double square;	/* the estimate's variance */
+	double against; /* KL(p || theta) */
+} Prospect;
+
+/*
+ * One n-gram's part of it.
+ *
+ * The variance of Gaussian noise times l is known.  An outlier of Laplace noise has a
+ * large l, too, and is taken for what it is: the square of what the noise seems to have
+ * added here.
+ */
+static void
+add_prospects(const DpMixture *model, int64 i, double estimate, double total, Prospect *prospect)
+{
+	double p = dp_mixture_prior(model, i);
+	double y = dp_mixture_count(model, i);
+	double ratio = estimate / total / p;
+	double correction[LAMBDAS + 1];
+	double variance;
+
+	(void) dp_mixture_estimate(model, i, y, &variance);
+	corrections(model, i, ratio, variance, total, correction);
+	for (int k = 1; k <= LAMBDAS; k++)
+	{
+		double l = log(mixed((double) k / LAMBDAS, ratio));
+		double error = (y - estimate) * l - correction[k];
+
+		prospect[k].gain += y * l - correction[k];
+		prospect[k].against -= p * l;
+		if (model->in->noise == DP_NOISE_GAUSSIAN)
+			prospect[k].square += model->variance * l * l;
+		else
+			prospect[k].square += error * error;
 	}
 }
 
@@ -115,40 +157,21 @@ subtract_corrections(const DpMixture *model, int64 i, double ratio,
  * total.
  */
 static double
-choose_lambda(const DpMixture *model, const double *theta, double total,
-			  double *gain_chosen)
+choose_lambda(const DpMixture *model, const double *theta, double total, double *gain)
 {
-	double gain[LAMBDAS + 1] = {0};
-	double squares[LAMBDAS + 1] = {0};
-	double against[LAMBDAS + 1] = {0}; /* KL(p || theta) */
+	Prospect prospect[LAMBDAS + 1] = {{0}};
 	double lost = model->in->lost;
 	double best_promise = 0;
 	int best = 0;
 
 	for (int64 i = 0; i < model->in->n; i++)
-	{
-		double y = dp_mixture_count(model, i);
-		double variance;
-		double ratio;
-
-		(void) dp_mixture_estimate(model, i, y, &variance);
-		ratio = theta[i] / total / dp_mixture_prior(model, i);
-		for (int k = 1; k <= LAMBDAS; k++)
-		{
-			double l = log(mixed((double) k / LAMBDAS, ratio));
-
-			gain[k] += y * l;
-			squares[k] += l * l;
-			against[k] -= l * dp_mixture_prior(model, i);
-		}
-		subtract_corrections(model, i, ratio, variance, total, gain);
-	}
+		add_prospects(model, i, theta[i], total, prospect);
 	for (int k = 1; k <= LAMBDAS; k++)
 	{
 		double lambda = (double) k / LAMBDAS;
-		double seen = gain[k] - CAUTION * sqrt(model->variance * squares[k]);
-		double guess = Max(-against[k] * total, seen - lambda * FAR * total);
-		double promise = (1 - lost) * seen + lost * (guess - lambda * UNLIKE * total);
+		double seen = (prospect[k].gain - CAUTION * sqrt(prospect[k].square)) / total;
+		double guess = Max(-prospect[k].against, seen - lambda * FAR);
+		double promise = (1 - lost) * seen + lost * (guess - lambda * UNLIKE);
 
 		if (promise > best_promise)
 		{
@@ -156,7 +179,7 @@ choose_lambda(const DpMixture *model, const double *theta, double total,
 			best = k;
 		}
 	}
-	*gain_chosen = gain[best] / total;
+	*gain = prospect[best].gain / total;
 	return (double) best / LAMBDAS;
 }
 
