@@ -32,7 +32,7 @@
  *
  * A bucket stands for nobody if REACH lies between it and the last one that stands out of
  * its noise by VISIBLE standard deviations: noise would be multiplied with norms of up to
- * 2^16.  Below that, buckets count as they are, if positive, since many users may hide in
+ * 2^16.  Laplace noise does so in one of 33 buckets with probability 0.001.  Below that, buckets count as they are, if positive, since many users may hide in
  * buckets of which none stands out.
  */
 #include "common/dp_base.h"
@@ -43,7 +43,7 @@
 #include "common/dp_norm_bound.h"
 
 #define LOST 0.03	/* nats for all of the norms' sum */
-#define VISIBLE 5.0 /* standard deviations */
+#define VISIBLE 7.0 /* standard deviations */
 #define REACH 4		/* buckets, a factor of 4 in norm */
 #define MAX_BUCKETS 1000
 #define OCTAVES 64
