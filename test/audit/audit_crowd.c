@@ -17,7 +17,7 @@
 
 #include "audit_crowd.h"
 
-/* More than any crowd needs: nothing spills. */
+/* More than any crowd needs. */
 #define CROWD_MEMORY ((Size) 64 * 1024 * 1024)
 
 /* ---- users and their counts ---- */
@@ -77,12 +77,15 @@ crowd_hash(uint32 user)
 	return dp_mix64(user, 1);
 }
 
-/* The rows of all but one user (-1: of all), bounded as the query asks. */
+/*
+ * The rows of all but one user (-1: of all), bounded as the query asks.  The former are in
+ * a file, the latter in memory: who compares them sees that it makes no difference.
+ */
 GramRows *
 crowd_rows(const Crowd *crowd, const DistQuery *query, uint64 key, int64 without)
 {
 	RowBuilder *builder = rows_begin(crowd->grams.size, dist_row_bounds(query), key,
-									 CROWD_MEMORY);
+									 without < 0 ? CROWD_MEMORY : 0);
 
 	for (Size i = 0; i < crowd->n; i++)
 	{

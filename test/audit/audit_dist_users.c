@@ -128,7 +128,8 @@ random_crowd(UserAudit *audit, const DistQuery *query)
 	for (uint32 user = 0; user < users; user++)
 	{
 		uint32 first = below(audit, vocabulary);
-		uint32 grams = 1 + below(audit, vocabulary);
+		/* some of them twice, so that counts add up, to more than a count can be */
+		uint32 grams = 1 + below(audit, 2 * vocabulary);
 
 		crowd_user(crowd);
 		for (uint32 i = 0; i < grams; i++)
