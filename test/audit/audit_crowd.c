@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "audit_crowd.h"
+#include "common/dp_shrink.h"
 
 /* More than any crowd needs. */
 #define CROWD_MEMORY ((Size) 64 * 1024 * 1024)
@@ -186,6 +187,25 @@ crowd_release(const Crowd *crowd, const DistPlan *plan, GramRows *rows, Noise *n
 
 	dist_world_init(&world, plan, &crowd->grams, rows, -1, noise);
 	crowd_release_world(&world, noise, replay, release);
+}
+
+/* ---- without answers ---- */
+
+bool crowd_answers = true;
+
+/* The linker calls these so where it is told to wrap dp_shrink(). */
+extern DpStatus __real_dp_shrink(const DpShrinkInput *in, double *theta, DpShrinkReport *report);
+extern DpStatus __wrap_dp_shrink(const DpShrinkInput *in, double *theta, DpShrinkReport *report);
+
+DpStatus
+__wrap_dp_shrink(const DpShrinkInput *in, double *theta, DpShrinkReport *report)
+{
+	if (crowd_answers)
+		return __real_dp_shrink(in, theta, report);
+	memset(report, 0, sizeof(*report));
+	for (int64 i = 0; i < in->n; i++)
+		theta[i] = 0;
+	return DP_OK;
 }
 
 /* ---- plans ---- */

@@ -59,6 +59,9 @@ extern void crowd_release_world(DistWorld *world, Noise *noise, const AuditRelea
 								AuditRelease *release);
 extern void crowd_release_clear(AuditRelease *release);
 
+/* Is the answer wanted, too?  It is a large part of the time. */
+extern bool crowd_answers;
+
 /* A query with every number set to what leaves it out of the way. */
 extern DistQuery crowd_query(DistMethod method, double epsilon, double delta);
 extern bool crowd_plan(const DistQuery *query, DistSplit split, DistPlan *plan);

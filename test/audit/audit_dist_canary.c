@@ -176,11 +176,13 @@ run_canary(Canary *canary, int64 runs)
 						i == 1 ? -1 : (int64) canary->crowd->users - 1, &canary->noise);
 		canary->sample[i] = palloc_extended((runs / 2 + 1) * sizeof(double), MCXT_ALLOC_HUGE);
 	}
+	crowd_answers = false;
 	for (int64 run = 0; run < runs; run++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		run_once(canary, run % 2);
 	}
+	crowd_answers = true;
 	noise_clear(&canary->noise);
 	rows_free(canary->rows);
 }

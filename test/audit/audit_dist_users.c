@@ -409,6 +409,7 @@ AUDIT_FUNCTION(audit_dist_users)
 												  ALLOCSET_DEFAULT_SIZES);
 
 	verdicts_begin(fcinfo);
+	crowd_answers = true;
 	noise_init(&audit.noise, false, 0);
 	for (int64 i = 0; i < pairs; i++)
 	{
