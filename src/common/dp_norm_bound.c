@@ -32,8 +32,9 @@
  *
  * A bucket stands for nobody if REACH lies between it and the last one that stands out of
  * its noise by VISIBLE standard deviations: noise would be multiplied with norms of up to
- * 2^16.  Laplace noise does so in one of 33 buckets with probability 0.001.  Below that, buckets count as they are, if positive, since many users may hide in
- * buckets of which none stands out.
+ * 2^16.  Laplace noise does so in one of 33 buckets with probability 0.001.  Below that,
+ * buckets count as they are, if positive, since many users may hide in buckets of which
+ * none stands out.
  */
 #include "common/dp_base.h"
 
