@@ -289,8 +289,11 @@ threshold_and_normalise(double *theta, Size n, double floor_at)
 		theta[i] = (double) (theta[i] / total);
 }
 
-/* Of one count, what a threshold at 0 leaves: an n-gram that is cut stays possible. */
-#define LAPLACE_FLOOR 0.5
+/*
+ * Of one count, what a threshold at 0 leaves: as good as nothing, but an n-gram that is
+ * cut stays possible, and a divergence from the result finite.
+ */
+#define LAPLACE_FLOOR 1e-3
 
 static void
 release_laplace(DistWorld *world, Noise *noise, int run, double *theta)
