@@ -263,6 +263,12 @@ SELECT * FROM ngram_score('atd_ana.varying', 'atd_ana.varying', 'ngram');
 SELECT pg_catalog.count(*) FROM bayes_dp_dist('atd.said', 'who', 'what', 'atd.vocabulary', 0.1, 1e-6);
 RESET search_path;
 
+-- a token that ends with a backslash is one all the same
+CREATE TABLE atd_ana.paths AS SELECT 'open C:\ dir now'::text AS t;
+CREATE TABLE atd_ana.path_grams AS SELECT ngram, 0.5::float8 AS probability FROM dp_public_ngrams('atd_ana.paths', 't', 3, tokenizer => 'whitespace');
+SELECT * FROM ngram_score('atd_ana.path_grams', 'atd_ana.paths', 't', 3, 'whitespace');
+SELECT atd.try($$SELECT words FROM ngram_score('atd_ana.path_grams', 'atd_ana.paths', 't', 3, 'parser:default')$$);
+
 -- states of aggregates, made by hand
 SELECT call, state, atd.try(format('SELECT dpngram.' || call, state)) FROM unnest(ARRAY[
 	'kl_accum(%L, 0.5, 0.5)', 'cross_entropy_accum(%L, 1, 0.5)', 'perplexity_accum(%L, 0.5)', 'evaluation_combine(''{0,0,0,0}'', %L)',

@@ -41,7 +41,7 @@ dpngram_ngram_prefix(PG_FUNCTION_ARGS)
 	text *ngram = PG_GETARG_TEXT_PP(0);
 	int last;
 
-	(void) gram_tokens(VARDATA_ANY(ngram), VARSIZE_ANY_EXHDR(ngram), &last);
+	(void) gram_tokens(VARDATA_ANY(ngram), VARSIZE_ANY_EXHDR(ngram), true, &last);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(VARDATA_ANY(ngram), Max(last - 1, 0)));
 }
 
@@ -52,7 +52,7 @@ dpngram_ngram_last(PG_FUNCTION_ARGS)
 	text *ngram = PG_GETARG_TEXT_PP(0);
 	int last;
 
-	(void) gram_tokens(VARDATA_ANY(ngram), VARSIZE_ANY_EXHDR(ngram), &last);
+	(void) gram_tokens(VARDATA_ANY(ngram), VARSIZE_ANY_EXHDR(ngram), true, &last);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(VARDATA_ANY(ngram) + last,
 											  VARSIZE_ANY_EXHDR(ngram) - last));
 }

@@ -133,6 +133,12 @@ read_distribution(Scoring *scoring)
 	model_finish(scoring->model);
 }
 
+static Tokenizer *
+text_tokenizer(Oid relid, const char *text_col, const char *name)
+{
+	return tokenizer_create(name, query_column_type(relid, text_col));
+}
+
 /*
  * ngram_score(dist, relation, text_col, n, tokenizer): the log-probability of each
  * text of a relation that has an n-gram, NULL where not all of them are known.
@@ -156,12 +162,12 @@ dpngram_ngram_score(PG_FUNCTION_ARGS)
 	tokenizer = text_argument(fcinfo, 4, "tokenizer");
 
 	scoring.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	scoring.model = model_create(n);
+	(void) query_relation(relid);
+	scoring.model = model_create(n, tokenizer_escapes(text_tokenizer(relid, text_col, tokenizer)));
 	read_distribution(&scoring);
-	/* not before: if it is a view, its functions may have changed the column's type */
+	/* once more: if it is a view, its functions may have changed the relation */
 	relation = query_relation(relid);
-	scoring.cutter = gram_cutter_create(
-		tokenizer_create(tokenizer, query_column_type(relid, text_col)), n, 0);
+	scoring.cutter = gram_cutter_create(text_tokenizer(relid, text_col, tokenizer), n, 0);
 	query_each(psprintf("SELECT %s FROM %s r", query_column(relid, "r", text_col), relation), &none,
 			   take_sentence, &scoring);
 	return (Datum) 0;

@@ -108,18 +108,19 @@ gram_cut(GramCutter *cutter, Datum value)
 /*
  * gram_tokens: how many tokens an n-gram has, and where its last one starts.
  *
- * Blanks part tokens, but for those after a backslash.  No byte of a character of
- * several bytes is a blank or a backslash in any encoding of a server.
+ * Blanks part tokens, but, where tokens are escaped, for those after a backslash.  No
+ * byte of a character of several bytes is a blank or a backslash in any encoding of a
+ * server.
  */
 int
-gram_tokens(const char *text, int len, int *last)
+gram_tokens(const char *text, int len, bool escaped, int *last)
 {
 	int tokens = len > 0 ? 1 : 0;
 
 	*last = 0;
 	for (int i = 0; i < len; i++)
 	{
-		if (text[i] == '\\')
+		if (escaped && text[i] == '\\')
 			i++;
 		else if (text[i] == ' ')
 		{

@@ -39,6 +39,6 @@ typedef struct GramCutter
 extern GramCutter *gram_cutter_create(Tokenizer *tokenizer, int n, int max_tokens);
 extern void gram_cut(GramCutter *cutter, Datum value);
 
-extern int gram_tokens(const char *text, int len, int *last);
+extern int gram_tokens(const char *text, int len, bool escaped, int *last);
 
 #endif /* DPNGRAM_GRAMS_H */

@@ -26,6 +26,7 @@ struct NgramModel
 {
 	MemoryContext context;
 	int n;
+	bool escaped;
 	Vocabulary *grams;
 	Vocabulary *prefixes;
 
@@ -39,14 +40,15 @@ struct NgramModel
 	Size prefix_capacity;
 };
 
-/* model_create: an empty distribution over n-grams of length n. */
+/* model_create: an empty distribution over n-grams of length n; escaped as of gram_tokens(). */
 NgramModel *
-model_create(int n)
+model_create(int n, bool escaped)
 {
 	NgramModel *model = palloc0(sizeof(NgramModel));
 
 	model->context = CurrentMemoryContext;
 	model->n = n;
+	model->escaped = escaped;
 	model->grams = vocabulary_create();
 	model->prefixes = vocabulary_create();
 	model->gram_capacity = FIRST_GRAMS;
@@ -96,7 +98,7 @@ model_add(NgramModel *model, const char *ngram, int len, double probability)
 
 	if (!(probability >= 0) || isinf(probability))
 		return MODEL_PROBABILITY;
-	if (gram_tokens(ngram, len, &last) != model->n)
+	if (gram_tokens(ngram, len, model->escaped, &last) != model->n)
 		return MODEL_LENGTH;
 	id = vocabulary_intern(model->grams, ngram, len);
 	if (id <= known)

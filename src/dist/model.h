@@ -19,7 +19,7 @@ typedef enum ModelDefect
 	MODEL_DUPLICATE
 } ModelDefect;
 
-extern NgramModel *model_create(int n);
+extern NgramModel *model_create(int n, bool escaped);
 extern ModelDefect model_add(NgramModel *model, const char *ngram, int len, double probability);
 extern void model_finish(NgramModel *model);
 extern bool model_log_probability(NgramModel *model, const char *ngram, int len,

@@ -175,6 +175,13 @@ tokenizer_create(const char *name, Oid coltype)
 	return tokenizer;
 }
 
+/* tokenizer_escapes: do blanks and backslashes within a token have a backslash before them? */
+bool
+tokenizer_escapes(const Tokenizer *tokenizer)
+{
+	return tokenizer->is_array || tokenizer->method == METHOD_TEXT_SEARCH;
+}
+
 /*
  * The bytes of a value: in place where it has them, else in the buffer of
  * INTEGER_SIZE bytes or freshly allocated.

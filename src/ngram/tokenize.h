@@ -19,6 +19,7 @@ typedef void (*TokenSink)(void *state, const char *token, int len);
  * tokenizer, ERRCODE_DP_COLUMN for a type without tokens.
  */
 extern Tokenizer *tokenizer_create(const char *name, Oid coltype);
+extern bool tokenizer_escapes(const Tokenizer *tokenizer);
 extern void tokenize(Tokenizer *tokenizer, Datum value, TokenSink sink, void *state);
 
 #endif /* DPNGRAM_TOKENIZE_H */
