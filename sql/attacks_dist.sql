@@ -227,6 +227,20 @@ SET ROLE regress_atd_ana;
 SET enable_seqscan = off;
 SELECT count(*) AS index_scans FROM atd_ana.shown($$SELECT * FROM atd_ana.varying WHERE ngram_prefix(ngram) COLLATE "C" = 'a b'$$) line WHERE line ~ 'Index Scan';
 RESET enable_seqscan;
+-- a plan that the session keeps gives nobody the rows or rights of another role
+SET ROLE regress_atd_owner;
+CREATE TABLE atd.shared AS SELECT 'for ' || right(r, 3) AS ngram, 1::float8 AS probability, r AS whose FROM unnest('{regress_atd_ana,regress_atd_eve}'::text[]) r;
+ALTER TABLE atd.shared ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON atd.shared USING (whose = current_user);
+GRANT SELECT ON atd.shared TO regress_atd_ana, regress_atd_eve;
+CREATE TABLE atd.granted AS SELECT 'a b c'::text AS ngram, 1::float8 AS probability;
+GRANT SELECT ON atd.granted TO regress_atd_ana;
+SET ROLE regress_atd_ana;
+SELECT word FROM dp_next_words('atd.shared', 'for');
+SELECT word FROM dp_next_words('atd.granted', 'a b');
+SET ROLE regress_atd_eve;
+SELECT word FROM dp_next_words('atd.shared', 'for');
+SELECT atd.try($$SELECT word FROM dp_next_words('atd.granted', 'a b')$$);
 -- names are data in no query
 SET ROLE regress_atd_ana;
 CREATE TABLE atd_ana."x'; DROP TABLE atd_ana.loot; --" AS SELECT 'a b c'::text AS ngram, 1::float8 AS probability, 'a b c'::text AS "t"" FROM atd.said; --";
