@@ -11,6 +11,13 @@
 #include "miscadmin.h"
 #include "utils/tuplesort.h"
 
+#if PG_VERSION_NUM >= 160000
+
+/* what VARDATA_ANY() and the like need; before, postgres.h had it */
+#include "varatt.h"
+
+#endif
+
 #if PG_VERSION_NUM < 160000
 
 /* PostgreSQL 16 lets the caller say whether the value is to be copied. */

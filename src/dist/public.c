@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "common/dp_random.h"
+#include "compat.h"
 #include "dist/public.h"
 #include "dpngram_errcodes.h"
 #include "miscadmin.h"
