@@ -91,6 +91,16 @@ SELECT tune, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0
 FROM unnest('{false,true}'::bool[]) tune,
 	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 1e-9, method => 'log-posterior', tune => tune) GROUP BY 1 ORDER BY 1;
 
+-- for the owner, the least epsilon and delta that there are
+SET ROLE regress_dist_owner;
+SET client_min_messages = error;
+SELECT sensitivity, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive, max(probability) <= 1 AS finite
+FROM unnest('{brute-force,worst-case}'::text[]) sensitivity,
+	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-307, 1e-307, method => 'local-sensitivity',
+		sensitivity => sensitivity, max_count => 100, options => '{"s": 1e9, "rho": 1}') GROUP BY 1 ORDER BY 1;
+SET client_min_messages = warning;
+SET ROLE regress_dist_ana;
+
 -- nobody says anything of it; nobody at all; one user; a vocabulary of one
 RESET ROLE;
 CREATE TABLE dist.silent (u int, body text);

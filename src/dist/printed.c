@@ -20,6 +20,9 @@
 /* Lattice units of one standard deviation: fine enough to pass for a normal number. */
 #define FINE_SIGMA (INT64CONST(1) << 30)
 
+/* Beyond, noise is all that there is anyway, and it must stay finite. */
+#define LARGEST_SIGMA 1e300
+
 typedef struct PrintedStatistics
 {
 	DpPrintedCounts counts;
@@ -115,8 +118,9 @@ count_world(const DistWorld *world)
 	counted->mean = posterior_mean(world, &counted->counts);
 	counted->gamma = query->worst_case ? dp_printed_worst_case(&counted->counts) :
 										 brute_force(world, &counted->counts);
-	counted->sigma = dp_printed_sigma(query->weight, counted->gamma, query->epsilon,
-									  query->delta);
+	counted->sigma = Min(dp_printed_sigma(query->weight, counted->gamma, query->epsilon,
+										  query->delta),
+						 LARGEST_SIGMA);
 	return counted;
 }
 
