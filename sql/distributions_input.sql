@@ -68,6 +68,8 @@ SELECT arguments, din.try(arguments) FROM unnest(ARRAY[
 	$$1, 1e-6, options => '{"norm_share": "much"}'$$,
 	$$1, 1e-6, max_norm => 2, options => '{"norm_share": 0.1}'$$,
 	$$1, 1e-6, method => 'log-posterior', options => '{"s": 0}'$$,
+	$$1, 1e-6, method => 'log-posterior', options => '{"s": 1e-300}'$$,
+	$$1, 1e-6, method => 'local-sensitivity', options => '{"s": 1e300}'$$,
 	$$1, 1e-6, method => 'log-posterior', options => '{"rho": 1.5}'$$,
 	$$1, 1e-6, method => 'log-posterior', options => '{"m0": 1e300}'$$,
 	$$1, 1e-6, method => 'log-posterior', tune => true, options => '{"s": 1}'$$,
@@ -113,6 +115,14 @@ CREATE TABLE din.typed_count (ngram text, count numeric);
 CREATE TABLE din.named (gram text, count bigint);
 SELECT public, din.call(format($$'din.t', 'u', 'body', %L, 1, 1e-6$$, public)) FROM unnest('{din.empty,din.twice,din.zero,din.negative,
 	din.null_count,din.null_gram,din.short,din.long,din.blanks,din.trailing,din.nothing,din.typed,din.typed_count,din.named}'::text[]) public;
+-- likewise by every method
+SELECT method, count(*) AS vocabularies, count(DISTINCT error) AS errors,
+	bool_and(error = din.call(format($$'din.t', 'u', 'body', %L, 1, 1e-6$$, public))) AS as_before
+FROM unnest('{shrinkage,log-posterior,laplace,laplace-public,local-sensitivity}'::text[]) method,
+	unnest('{din.empty,din.twice,din.zero,din.negative,din.null_count,din.null_gram,din.short,din.long,din.nothing}'::text[]) public,
+	LATERAL din.call(format($$'din.t', 'u', 'body', %L, 1, %s, method => %L$$, public,
+		CASE WHEN method LIKE 'laplace%' THEN 0 ELSE 1e-6 END, method)) error
+GROUP BY method ORDER BY method;
 -- what a budget protects is not public, nor what reads it
 CREATE TABLE din.secret (u int, ngram text, count bigint);
 INSERT INTO din.secret VALUES (1, 'a b c', 3);

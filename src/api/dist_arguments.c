@@ -187,8 +187,9 @@ parse_options(FunctionCallInfo fcinfo, int n, DistArguments *arguments)
 	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, nknown);
 	query->slope = isnan(slope) ? DEFAULT_SLOPE : slope;
 	query->weight = isnan(weight) ? DEFAULT_WEIGHT : weight;
-	if (!(query->slope > 0 && query->slope <= 1e9))
-		bad_argument("s", "greater than 0 and at most 1e9");
+	/* the paper tries 1e-3 to 1e4; a sensitivity is known for all of these, whatever C is */
+	if (!(query->slope >= 1e-6 && query->slope <= 1e9))
+		bad_argument("s", "between 1e-6 and 1e9");
 	if (!(query->weight > 0 && query->weight <= 1))
 		bad_argument("rho", "greater than 0 and at most 1");
 	if (!isnan(query->center) && !(fabs(query->center) <= 1e3))

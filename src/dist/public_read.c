@@ -8,84 +8,69 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "dist/public.h"
 #include "dist/query.h"
 #include "dpngram_errcodes.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "tcop/dest.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-typedef struct PublicReceiver
+/* The result on its way. */
+typedef struct PublicReader
 {
-	DestReceiver pub;
 	MemoryContext context; /* of the result */
 	PublicGrams *grams;
 	uint32 capacity;
-} PublicReceiver;
+} PublicReader;
 
 static void
 bad_vocabulary(const char *what)
 {
-	ereport(ERROR, (errcode(ERRCODE_DP_ARGUMENT), errmsg("public_ngrams has %s", what)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT),
+			 errmsg("public_ngrams has %s", what),
+			 errhint("It needs every n-gram of the vocabulary once, with a count of at least 1.")));
 }
 
 static void
-reserve(PublicReceiver *receiver)
+reserve(PublicReader *reader)
 {
-	PublicGrams *grams = receiver->grams;
+	PublicGrams *grams = reader->grams;
 
-	if (grams->size < receiver->capacity)
+	if (grams->size < reader->capacity)
 		return;
 	if (grams->size >= PUBLIC_MAX_GRAMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("public_ngrams has more than %d n-grams", PUBLIC_MAX_GRAMS)));
-	receiver->capacity *= 2;
-	grams->gram = repalloc_huge(grams->gram, receiver->capacity * sizeof(text *));
-	grams->count = repalloc_huge(grams->count, receiver->capacity * sizeof(int64));
+	reader->capacity *= 2;
+	grams->gram = repalloc_huge(grams->gram, reader->capacity * sizeof(text *));
+	grams->count = repalloc_huge(grams->count, reader->capacity * sizeof(int64));
 }
 
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+static void
+take_row(void *state, TupleTableSlot *row)
 {
-	PublicReceiver *receiver = (PublicReceiver *) self;
-	PublicGrams *grams = receiver->grams;
-	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	PublicReader *reader = state;
+	PublicGrams *grams = reader->grams;
 	bool no_gram;
 	bool no_count;
-	Datum gram = slot_getattr(slot, 1, &no_gram);
-	Datum count = slot_getattr(slot, 2, &no_count);
+	Datum gram = slot_getattr(row, 1, &no_gram);
+	Datum count = slot_getattr(row, 2, &no_count);
+	MemoryContext old;
 
-	CHECK_FOR_INTERRUPTS();
 	if (no_gram)
 		bad_vocabulary("a null n-gram");
 	if (no_count)
 		bad_vocabulary("a null count");
 	if (DatumGetInt64(count) < 1)
 		bad_vocabulary("a count below 1");
-	reserve(receiver);
+	reserve(reader);
+	old = MemoryContextSwitchTo(reader->context);
 	grams->gram[grams->size] = DatumGetTextPCopy(gram);
-	grams->count[grams->size++] = DatumGetInt64(count);
 	MemoryContextSwitchTo(old);
-	return true;
-}
-
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc descriptor)
-{
-}
-
-static void
-receive_nothing(DestReceiver *self)
-{
+	grams->count[grams->size++] = DatumGetInt64(count);
 }
 
 /* Is the column there, with a type that can be read as such? */
@@ -104,27 +89,6 @@ check_column(Oid relid, const char *name, bool is_text)
 						is_text ? "text" : "bigint"),
 				 errhint("Its columns are (ngram text, count bigint), as dp_public_ngrams() "
 						 "returns them.")));
-}
-
-/* The rows of the relation, with the caller's rights. */
-static void
-read_relation(const char *relation, PublicReceiver *receiver)
-{
-	SPIExecuteOptions options = {.read_only = true, .dest = &receiver->pub};
-	StringInfoData query;
-	int result;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	initStringInfo(&query);
-	appendStringInfo(&query,
-					 "SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r",
-					 relation);
-	result = SPI_execute_extended(query.data, &options);
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(result));
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
 }
 
 typedef struct Entry
@@ -189,22 +153,19 @@ PublicGrams *
 public_read(Oid relid, int n, bool escaped)
 {
 	PublicGrams *grams = palloc0(sizeof(PublicGrams));
-	PublicReceiver receiver = {.context = CurrentMemoryContext, .grams = grams, .capacity = 1024};
+	PublicReader reader = {CurrentMemoryContext, grams, 1024};
+	const QueryParameters none = {0};
 	const char *relation = query_relation(relid);
 
 	check_column(relid, "ngram", true);
 	check_column(relid, "count", false);
-	receiver.pub.receiveSlot = receive_row;
-	receiver.pub.rStartup = receive_startup;
-	receiver.pub.rShutdown = receive_nothing;
-	receiver.pub.rDestroy = receive_nothing;
-	/* what it says doesn't matter, but for DestNone SPI reports no SELECT */
-	receiver.pub.mydest = DestTuplestore;
 	grams->n = n;
-	grams->gram = palloc(receiver.capacity * sizeof(text *));
-	grams->count = palloc(receiver.capacity * sizeof(int64));
+	grams->gram = palloc(reader.capacity * sizeof(text *));
+	grams->count = palloc(reader.capacity * sizeof(int64));
 
-	read_relation(relation, &receiver);
+	query_each(psprintf("SELECT r.ngram::pg_catalog.text, r.count::pg_catalog.int8 FROM %s r",
+						relation),
+			   &none, take_row, &reader);
 	if (grams->size == 0)
 		bad_vocabulary("no rows");
 	sort_grams(grams);
