@@ -83,6 +83,7 @@ LEDGER_OBJS = \
 	src/ledger/doctor_server.o \
 	src/ledger/export.o \
 	src/ledger/grant.o \
+	src/ledger/json.o \
 	src/ledger/lanes.o \
 	src/ledger/options.o \
 	src/ledger/outlook.o \
@@ -109,7 +110,6 @@ API_OBJS = \
 	src/api/named_call.o \
 	src/api/next_words.o \
 	src/api/ngrams.o \
-	src/api/notes.o \
 	src/api/plain_counts.o \
 	src/api/planning.o \
 	src/api/price.o \

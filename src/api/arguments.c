@@ -18,9 +18,9 @@
 
 #include "api/arguments.h"
 #include "api/checks.h"
-#include "api/notes.h"
 #include "common/dp_base.h"
 #include "dpngram_errcodes.h"
+#include "ledger/json.h"
 #include "ledger/options.h"
 
 /* Below this a spurious n-gram's probability could not be drawn exactly. */
@@ -128,28 +128,28 @@ note_parameters(NgramArguments *arguments, const char *method, const char *colum
 	StringInfo json = &arguments->parameters;
 	const NgramQuery *query = &arguments->query;
 
-	initStringInfo(json);
-	note_text(json, "method", method);
-	note_text(json, column, arguments->target.text_col);
+	json_begin(json);
+	json_text(json, "method", method);
+	json_text(json, column, arguments->target.text_col);
 	if (query->method == METHOD_DPSU_SINGLE)
-		note_number(json, "length", query->length);
+		json_number(json, "length", query->length);
 	else
-		note_number(json, "max_length", query->max_length);
+		json_number(json, "max_length", query->max_length);
 	appendStringInfoString(json, ", \"max_contributions\": [");
 	for (int k = 1; k <= query->max_length; k++)
 		appendStringInfo(json, "%s" INT64_FORMAT, k > 1 ? ", " : "", query->bound[k]);
 	appendStringInfoChar(json, ']');
 	if (query->method == METHOD_DPNE)
 	{
-		note_number(json, "spurious", query->spurious);
-		note_text(json, "pruning", query->pruning == PRUNING_BOTH ? "both" : "single");
-		note_number(json, "noise_ratio", query->noise_ratio);
+		json_number(json, "spurious", query->spurious);
+		json_text(json, "pruning", query->pruning == PRUNING_BOTH ? "both" : "single");
+		json_number(json, "noise_ratio", query->noise_ratio);
 	}
-	note_text(json, "tokenizer", arguments->target.tokenizer);
+	json_text(json, "tokenizer", arguments->target.tokenizer);
 	if (arguments->target.max_tokens > 0)
-		note_number(json, "max_tokens", arguments->target.max_tokens);
-	note_number(json, "threshold_share", arguments->threshold_share);
-	appendStringInfoChar(json, '}');
+		json_number(json, "max_tokens", arguments->target.max_tokens);
+	json_number(json, "threshold_share", arguments->threshold_share);
+	(void) json_end(json);
 }
 
 /* ------------------------------------------------------------------------

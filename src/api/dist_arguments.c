@@ -27,8 +27,8 @@
 
 #include "api/checks.h"
 #include "api/dist_arguments.h"
-#include "api/notes.h"
 #include "dpngram_errcodes.h"
+#include "ledger/json.h"
 #include "ledger/options.h"
 #include "ngram/plan.h"
 
@@ -207,7 +207,7 @@ note_relation(StringInfo json, const char *key, Oid relid)
 	char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
 
 	if (name != NULL)
-		note_text(json, key,
+		json_text(json, key,
 				  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 											 name));
 }
@@ -218,33 +218,33 @@ note_parameters(DistArguments *arguments)
 	StringInfo json = &arguments->parameters;
 	const DistQuery *query = &arguments->query;
 
-	initStringInfo(json);
-	note_text(json, "method", arguments->method);
-	note_text(json, "text_col", arguments->target.text_col);
+	json_begin(json);
+	json_text(json, "method", arguments->method);
+	json_text(json, "text_col", arguments->target.text_col);
 	note_relation(json, "public_ngrams", arguments->public_relid);
-	note_number(json, "n", arguments->n);
-	note_text(json, "counting", query->once ? "users" : "occurrences");
+	json_number(json, "n", arguments->n);
+	json_text(json, "counting", query->once ? "users" : "occurrences");
 	if (query->max_count < PG_INT32_MAX)
-		note_number(json, "max_count", query->max_count);
-	note_number(json, "max_contributions", query->max_contributions);
+		json_number(json, "max_count", query->max_count);
+	json_number(json, "max_contributions", query->max_contributions);
 	if (query->max_norm > 0)
-		note_number(json, "max_norm", query->max_norm);
+		json_number(json, "max_norm", query->max_norm);
 	if (query->method == DIST_LAPLACE_PUBLIC ||
 		(query->method == DIST_SHRINKAGE && query->max_norm == 0))
-		note_number(json, "norm_share", query->norm_share);
+		json_number(json, "norm_share", query->norm_share);
 	if (query->method == DIST_LOG_POSTERIOR && !isnan(query->center))
-		note_number(json, "m0", query->center);
+		json_number(json, "m0", query->center);
 	if (query->method == DIST_LOG_POSTERIOR && query->tune)
-		note_number(json, "train_share", query->train_share);
+		json_number(json, "train_share", query->train_share);
 	else if (query->method == DIST_LOG_POSTERIOR)
 	{
-		note_number(json, "s", query->slope);
-		note_number(json, "rho", query->weight);
+		json_number(json, "s", query->slope);
+		json_number(json, "rho", query->weight);
 	}
-	note_text(json, "tokenizer", arguments->target.tokenizer);
+	json_text(json, "tokenizer", arguments->target.tokenizer);
 	if (arguments->target.max_tokens > 0)
-		note_number(json, "max_tokens", arguments->target.max_tokens);
-	appendStringInfoChar(json, '}');
+		json_number(json, "max_tokens", arguments->target.max_tokens);
+	(void) json_end(json);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
 #include "ledger/budget.h"
+#include "ledger/json.h"
 #include "ledger/owner.h"
 #include "utils/builtins.h"
 

@@ -24,6 +24,7 @@
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "ledger/carry.h"
+#include "ledger/json.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "utils/lsyscache.h"

@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "ledger/binding.h"
 #include "ledger/budget.h"
+#include "ledger/json.h"
 #include "ledger/owner.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"

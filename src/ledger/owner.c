@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "common/shortest_dec.h"
 #include "dpngram_errcodes.h"
 #include "ledger/binding.h"
 #include "ledger/owner.h"
@@ -19,7 +18,6 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/json.h"
 
 void
 owner_may_write(const char *function)
@@ -90,62 +88,4 @@ owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
 		entry.period = period_always();
 	entry.owners_act = true;
 	release_end_insert(release_insert(&entry), "done", NULL);
-}
-
-/* A flat JSON object, built member by member. */
-
-void
-json_begin(StringInfo json)
-{
-	initStringInfo(json);
-	appendStringInfoChar(json, '{');
-}
-
-static void
-json_key(StringInfo json, const char *key)
-{
-	if (json->len > 1)
-		appendStringInfoString(json, ", ");
-	escape_json(json, key);
-	appendStringInfoString(json, ": ");
-}
-
-void
-json_text(StringInfo json, const char *key, const char *value)
-{
-	json_key(json, key);
-	escape_json(json, value);
-}
-
-void
-json_number(StringInfo json, const char *key, double value)
-{
-	json_key(json, key);
-	/* the log says the same whatever the caller's extra_float_digits */
-	appendStringInfoString(json, double_to_shortest_decimal(value));
-}
-
-/* Former datasets, if there are any. */
-void
-json_sources(StringInfo json, const char *key, const List *sources)
-{
-	ListCell *cell;
-	const char *separator = "[";
-
-	if (sources == NIL)
-		return;
-	json_key(json, key);
-	foreach (cell, sources)
-	{
-		appendStringInfo(json, "%s%d", separator, lfirst_int(cell));
-		separator = ", ";
-	}
-	appendStringInfoChar(json, ']');
-}
-
-char *
-json_end(StringInfo json)
-{
-	appendStringInfoChar(json, '}');
-	return json->data;
 }

@@ -5,7 +5,6 @@
 #ifndef DPNGRAM_OWNER_H
 #define DPNGRAM_OWNER_H
 
-#include "lib/stringinfo.h"
 #include "ledger/dataset.h"
 
 extern void owner_may_write(const char *function);
@@ -13,11 +12,5 @@ extern Dataset *owner_find(const Catalog *cat, const char *name);
 extern Dataset *owner_dataset(const Catalog *cat, const char *name);
 extern void owner_act(const Catalog *cat, const Dataset *dataset, const char *act,
 					  const char *parameters, const LaneAmounts *price);
-
-extern void json_begin(StringInfo json);
-extern void json_text(StringInfo json, const char *key, const char *value);
-extern void json_number(StringInfo json, const char *key, double value);
-extern void json_sources(StringInfo json, const char *key, const List *sources);
-extern char *json_end(StringInfo json);
 
 #endif /* DPNGRAM_OWNER_H */

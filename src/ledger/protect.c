@@ -17,6 +17,7 @@
 #include "ledger/attach.h"
 #include "ledger/budget.h"
 #include "ledger/carry.h"
+#include "ledger/json.h"
 #include "ledger/options.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"

@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "ledger/binding.h"
 #include "ledger/carry.h"
+#include "ledger/json.h"
 #include "ledger/owner.h"
 #include "ledger/relation.h"
 #include "ledger/replica.h"
