@@ -6,7 +6,7 @@
  * backend code (with FRONTEND undefined) and as plain programs (with FRONTEND
  * defined), so that unit tests, sanitizers and fuzzers need no server.  It
  * never calls ereport(); what can fail returns a DpStatus and the caller maps
- * it.
+ * it.  The one thing that may end a function early is a cancel (dp_mixture.c).
  */
 #ifndef DP_BASE_H
 #define DP_BASE_H

@@ -36,6 +36,13 @@
 
 #include "common/dp_mixture.h"
 
+/* With a large vocabulary fitting takes long.  No memory is held, so an error does no harm. */
+#ifdef FRONTEND
+#define CHECK_FOR_INTERRUPTS() ((void) 0)
+#else
+#include "miscadmin.h"
+#endif
+
 #define COMPONENTS DP_MIXTURE_COMPONENTS
 #define LOWEST_RATIO -8 /* the components' means are 2^-8 to 2^8 of what is expected */
 #define WIDTH 0.416		/* a component's standard deviation by its mean: 0.6 ln 2 */
@@ -230,6 +237,7 @@ posterior(const DpMixture *model, double y, double expected, const double *weigh
 	double first = 0;
 	double second = 0;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int k = 0; k < COMPONENTS; k++)
 	{
 		double center = expected * ratio(k);
