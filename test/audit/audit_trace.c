@@ -97,13 +97,14 @@ read_relation(FunctionCallInfo fcinfo, Vocabulary *vocabulary, Corpus *corpus)
 	Relation relation = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	Oid relid = RelationGetRelid(relation);
 	AttrNumber text_attnum = get_attnum(relid, NameStr(*PG_GETARG_NAME(2)));
+	Oid text_type = get_atttype(relid, text_attnum);
 	ReadSpec spec = {
 		.relid = relid,
 		.owner = GetUserId(),
 		.user_attnum = get_attnum(relid, NameStr(*PG_GETARG_NAME(1))),
 		.text_attnum = text_attnum,
-		.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)),
-									  get_atttype(relid, text_attnum))};
+		.text_type = text_type,
+		.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)), text_type)};
 
 	read_corpus(&spec, vocabulary, corpus);
 	relation_close(relation, NoLock);

@@ -154,8 +154,8 @@ read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
 	spec.owner = relation->rd_rel->relowner;
 	spec.user_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(1)));
 	spec.text_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(2)));
-	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)),
-									  get_atttype(spec.relid, spec.text_attnum));
+	spec.text_type = get_atttype(spec.relid, spec.text_attnum);
+	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)), spec.text_type);
 	spec.max_tokens = PG_GETARG_INT32(4);
 	if (PG_NARGS() > 5)
 		time_arguments(fcinfo, &spec);
