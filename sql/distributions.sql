@@ -134,6 +134,24 @@ FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, m
 SELECT count(*) FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'local-sensitivity',
 	sensitivity => 'worst-case', options => '{"s": 0.1, "rho": 0.5, "unweighted_mean": true}');
 SELECT count(*) - releases AS new FROM dpngram.releases, before GROUP BY releases;
+-- with no noise, on four words: counts 0, 1, 3, 7 of 0, 1, 2, 4 users, C = 4, S = 2, rho = 1/2 in equations 1 to 5
+CREATE TABLE dist.four (u int, body text);
+INSERT INTO dist.four VALUES (1, 'b c c d d d d'), (2, 'c d'), (3, 'd'), (4, 'd');
+CREATE TABLE dist.four_public (ngram text, count bigint);
+INSERT INTO dist.four_public VALUES ('a', 7), ('b', 3), ('c', 1), ('d', 1);
+SET client_min_messages = error;
+WITH word AS (SELECT ngram, count AS public, c, n FROM dist.four_public
+		JOIN (VALUES ('a', 0, 0), ('b', 1, 1), ('c', 3, 2), ('d', 7, 4)) v (of, c, n) ON of = ngram),
+	logarithm AS (SELECT ngram, ln(1 + public) - avg(ln(1 + public)) OVER () AS mu, ln(1.0 + c) - avg(ln(1.0 + c)) OVER () AS x,
+		least(1, 2 * n / 4.0) AS w FROM word),
+	theta AS (SELECT ngram, unweighted, exp(0.5 * CASE WHEN unweighted THEN 1 ELSE w END * x + 0.5 * mu) AS e
+		FROM logarithm, unnest('{false,true}'::bool[]) unweighted)
+SELECT unweighted, count(*) AS words, max(abs(probability - e / total)) < 1e-14 AS as_printed
+FROM (SELECT ngram, unweighted, e, sum(e) OVER (PARTITION BY unweighted) AS total FROM theta) t
+JOIN LATERAL bayes_dp_dist('dist.four', 'u', 'body', 'dist.four_public', 1e300, 0.9, n => 1, method => 'local-sensitivity',
+	max_count => 4, options => jsonb_build_object('s', 2, 'rho', 0.5, 'unweighted_mean', unweighted)) USING (ngram)
+GROUP BY unweighted ORDER BY unweighted;
+SET client_min_messages = warning;
 SET ROLE regress_dist_ana;
 SELECT count(*) FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1, 1e-6, method => 'local-sensitivity');
 
