@@ -11,6 +11,7 @@
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
 BENCH=${BENCH:-charges table4 speed git words distributions}
 here=$top/test/bench
+ticks=$(getconf CLK_TCK)
 status=0
 
 wanted()
@@ -65,7 +66,8 @@ part() # NAME FILE...
     done
 }
 
-# Seconds and peak resident memory of one statement, in a session of its own.
+# Seconds, seconds of processor time (which a busy machine lengthens less) and peak
+# resident memory of one statement, in a session of its own.
 measure() # LABEL SETTINGS SQL: the statement returns one row, a text called result
 {
     sql --tuples-only --no-align <<SQL
@@ -79,7 +81,7 @@ SELECT extract(epoch FROM clock_timestamp() - :'start'::timestamptz) AS seconds 
 \setenv LABEL '$1'
 \setenv SECONDS_TAKEN :seconds
 \setenv PID :pid
-\! printf '%-52s %8.2f s %6.0f MB peak  %s\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)" "\$RESULT"
+\! printf '%-52s %8.2f s %8.2f s processor %6.0f MB peak  %s\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(sed 's/.*) //' /proc/\$PID/stat | awk '{print (\$12 + \$13) / $ticks}')" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)" "\$RESULT"
 SQL
 }
 

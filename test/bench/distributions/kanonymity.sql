@@ -29,7 +29,7 @@ UNION ALL SELECT 'git', * FROM kanon_divergence('truth_git_u10000', 'kanon_git')
 
 \echo
 \echo ---- K-anonymity, counting users: KL divergence (n-grams that reach K); NOT differentially private
-SELECT corpus, k, digits(kl) || ' (' || kept || ')' FROM kanonymity ORDER BY corpus DESC, k \crosstabview
+SELECT corpus, k, digits(kl, kl) || ' (' || kept || ')' FROM kanonymity ORDER BY corpus DESC, k \crosstabview
 \t on
 \pset format unaligned
 SELECT string_agg(block, E'\n\n\n') FROM (

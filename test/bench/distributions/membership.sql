@@ -14,12 +14,12 @@ FROM (VALUES
 		AS m (ord, method, private, name, delta, w, options),
 	unnest('{0.1,0.3,1,3,10,30,100}'::float8[]) AS e,
 	LATERAL dp_membership_attack(:'private', 'visitor', 'pages', 'msnbc_users', e, m.delta, 3, m.name,
-		counting => 'users', max_contributions => m.w, runs => 1000,
+		counting => 'users', max_contributions => m.w, runs => 200,
 		confidence => 0.999, options => m.options::jsonb) AS a;
 RESET client_min_messages;
 
 \echo
-\echo ---- membership inference, 1,000 runs: probability that the release with the user is closer to the user (proven epsilon, confidence 0.999)
+\echo ---- membership inference, 200 runs: probability that the release with the user is closer to the user (proven epsilon, confidence 0.999)
 SELECT method, epsilon, round(probability::numeric, 3) || ' (' || round(epsilon_bound::numeric, 2) || ')'
 FROM attack ORDER BY ord, epsilon \crosstabview
 \t on

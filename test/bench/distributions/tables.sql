@@ -7,7 +7,7 @@ INSERT INTO shown (method) VALUES ('shrinkage'), ('shrinkage, delta 0'), ('log-p
 	('local-sensitivity, brute-force'), ('local-sensitivity, worst-case'), ('public prior');
 
 CREATE VIEW cell AS
-SELECT divergence.*, ord, digits(kl) || CASE WHEN sd > 0 THEN ' ±' || digits(sd) ELSE '' END AS value
+SELECT divergence.*, ord, digits(kl, kl) || CASE WHEN sd > 0 THEN ' ±' || digits(sd, kl) ELSE '' END AS value
 FROM divergence JOIN shown USING (method);
 
 -- One block for each method, which gnuplot finds by its name.
@@ -43,3 +43,8 @@ CREATE FUNCTION plot_data(of_figure text, of_corpus text, of_counting text) RETU
 \set figure public
 \set corpus msnbc
 \ir figure.sql
+
+\echo
+\echo ---- the settings that were best, by epsilon
+SELECT corpus || ', ' || counting || ': ' || method AS "of", x, setting FROM cell
+WHERE figure = 'epsilon' AND method ~ 'best W|local' ORDER BY corpus DESC, counting, ord, x \crosstabview
