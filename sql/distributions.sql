@@ -87,6 +87,9 @@ FROM (SELECT delta, max(abs(probability - count / 45.0)) < 1e-6 AS public, abs(s
 SELECT method, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive, max(probability) <= 1 AS finite
 FROM unnest('{laplace,laplace-public}'::text[]) method,
 	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-3, 0, method => method) GROUP BY 1 ORDER BY 1;
+-- tuned, the logarithms leave nothing but equation 1's prior
+SELECT max(abs(probability - (count + 1) / 50.0)) < 1e-9 AS prior
+FROM bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 1e-9, method => 'log-posterior', tune => true) JOIN dist.public USING (ngram);
 SELECT tune, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive, max(probability) <= 1 AS finite
 FROM unnest('{false,true}'::bool[]) tune,
 	LATERAL bayes_dp_dist('dist.said', 'the User', 'Körper', 'dist.public', 1e-6, 1e-9, method => 'log-posterior', tune => tune) GROUP BY 1 ORDER BY 1;

@@ -17,7 +17,7 @@ FROM generate_series(0, 3999) i;
 CREATE TABLE tuning.few (u int, body text);
 INSERT INTO tuning.few SELECT i, 'a b c' FROM generate_series(1, 40) i;
 
--- What each of the 72 candidates costs the users: the paper's equations 1 to 5 in SQL, with C = 1, a constant
+-- What each of the 80 candidates costs the users: the paper's equations 1 to 5 in SQL, with C = 1, a constant
 -- m0 = 0.7, and the counts that half of the users have.
 CREATE FUNCTION tuning.costs(relation regclass) RETURNS TABLE (s float8, rho float8, cost float8)
 LANGUAGE plpgsql AS $$
@@ -29,7 +29,7 @@ BEGIN
 				0.5 * coalesce((SELECT sum(h.users) FROM has h WHERE h.ngram = p.ngram), 0)::float8 AS users
 			FROM tuning.public p),
 		candidate AS (SELECT 10.0::float8 ^ (i - 3) AS s, rho::float8
-			FROM generate_series(0, 7) i, unnest('{.02,.05,.1,.2,.35,.5,.65,.8,.95}'::float8[]) rho),
+			FROM generate_series(0, 7) i, unnest('{0,.02,.05,.1,.2,.35,.5,.65,.8,.95}'::float8[]) rho),
 		posterior AS (SELECT c.s, c.rho, ngram,
 				c.rho * least(1, c.s * users) * (ln(1 + users) - 0.7) + (1 - c.rho) * prior AS eta
 			FROM candidate c, side),

@@ -57,12 +57,11 @@ dist_slope(const DistQuery *query, int candidate)
 	return query->tune ? pow(10, candidate - 3) : query->slope;
 }
 
-/* rho of a candidate; the least leave next to nothing but the public distribution. */
+/* rho of a candidate.  With 0, of which there is one for each S, the features don't count. */
 double
 dist_weight(int candidate)
 {
-	static const double weights[DIST_WEIGHTS] = {0.02, 0.05, 0.1, 0.2, 0.35,
-												 0.5, 0.65, 0.8, 0.95};
+	static const double weights[DIST_WEIGHTS] = {0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95};
 
 	return weights[candidate];
 }
@@ -163,7 +162,7 @@ selection_epsilon(double mu, double epsilon)
 	return low;
 }
 
-/* Where not even the least epsilon fits, the choice is blind. */
+/* Where not even the least epsilon fits, the public distribution is taken. */
 static void
 plan_selection(DistPlan *plan)
 {

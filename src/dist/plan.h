@@ -19,9 +19,9 @@ typedef enum DistMethod
 	DIST_LOCAL_SENSITIVITY /* Algorithm 1 as printed: not private */
 } DistMethod;
 
-/* The candidates of private tuning: section 4.3's range of S, and rho in (0, 1). */
+/* The candidates of private tuning: section 4.3's range of S, and rho in [0, 1). */
 #define DIST_SLOPES 8
-#define DIST_WEIGHTS 9
+#define DIST_WEIGHTS 10
 #define DIST_CANDIDATES (DIST_SLOPES * DIST_WEIGHTS)
 
 /* Lattice bits of laplace-public, whose rows carry a part of the public distribution. */
@@ -65,7 +65,7 @@ typedef struct DistPlan
 	int nmain;					/* so many main releases */
 	double center[DIST_SLOPES]; /* m0 by candidate of S; [0] without tuning */
 	double bound[DIST_SLOPES];	/* A(S, C, m0) likewise */
-	int64 select_epsilon;		/* of the choice among candidates, times 2^20; 0: any */
+	int64 select_epsilon;		/* of the choice among candidates, times 2^20; 0: the first */
 
 	/* of the price, upper bounds */
 	double eps_lattice; /* the lattice's slack */

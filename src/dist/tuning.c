@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "common/dp_sample.h"
 #include "common/dp_audit.h"
 #include "common/dp_select.h"
 #include "dist/world.h"
@@ -127,7 +126,7 @@ choose_candidate(const DistWorld *world, Noise *noise, int run, const double *pr
 	int chosen;
 
 	if (world->plan->select_epsilon == 0)
-		return (int) dp_uniform(random, DIST_CANDIDATES);
+		return 0;
 
 	for (int i = 0; i < DIST_SLOPES; i++)
 	{
