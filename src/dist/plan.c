@@ -57,11 +57,12 @@ dist_slope(const DistQuery *query, int candidate)
 	return query->tune ? pow(10, candidate - 3) : query->slope;
 }
 
-/* rho of a candidate.  With 0, of which there is one for each S, the features don't count. */
+/* rho of a candidate.  With 0, once for each S, nothing counts but the public side. */
 double
 dist_weight(int candidate)
 {
-	static const double weights[DIST_WEIGHTS] = {0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95};
+	static const double weights[DIST_WEIGHTS] = {0, 0.02, 0.05, 0.1, 0.2,
+												 0.35, 0.5, 0.65, 0.8, 0.95};
 
 	return weights[candidate];
 }
