@@ -16,7 +16,7 @@ database=dpngram_audit_$$
 settings=(-v scale=1 -v power=0.8 -v corpora=3)
 if [ "${AUDIT:-short}" = short ]; then
     # a broken engine may well run for ever
-    PGOPTIONS="$PGOPTIONS -c statement_timeout=120s"
+    PGOPTIONS="$PGOPTIONS -c statement_timeout=600s"
 else
     settings=(-v scale=40 -v power=0.95 -v corpora=40)
 fi
