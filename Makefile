@@ -63,6 +63,11 @@ DIST_OBJS = \
 	src/dist/tuning.o \
 	src/dist/world.o
 
+# Local differential privacy; doesn't know the ledger.
+LOCAL_OBJS = \
+	src/local/oracle.o \
+	src/local/trie.o
+
 # The privacy ledger; knows no mechanism.
 LEDGER_OBJS = \
 	src/ledger/access.o \
@@ -119,7 +124,7 @@ API_OBJS = \
 	src/api/target.o \
 	src/api/text_ngrams.o
 
-OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(DIST_OBJS) $(LEDGER_OBJS) $(API_OBJS)
+OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(DIST_OBJS) $(LOCAL_OBJS) $(LEDGER_OBJS) $(API_OBJS)
 
 # A charge's background worker has a library of its own, dpngram_worker, for which some
 # of these objects are linked a second time.  A worker lives for a few milliseconds, and

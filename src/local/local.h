@@ -1,0 +1,50 @@
+/*
+ * local.h
+ *	  The methods of ldp_frequent_terms: what they are told, and what they return.
+ */
+#ifndef DPNGRAM_LOCAL_LOCAL_H
+#define DPNGRAM_LOCAL_LOCAL_H
+
+#include "local/poll.h"
+
+typedef enum LocalMethod
+{
+	LOCAL_PRIVTRIE,
+	LOCAL_IBSL,
+	LOCAL_BSL,
+	LOCAL_PEM,
+	LOCAL_TREEHIST,
+	LOCAL_RAPPOR
+} LocalMethod;
+
+/*
+ * What all methods are told; public.  Methods that need more have a structure of their
+ * own in their header, with this one in it.
+ */
+typedef struct LocalQuery
+{
+	double epsilon;
+	int k;			  /* terms wanted */
+	int alphabet;	  /* characters */
+	int max_length;	  /* of a term; longer ones are not found (the paper's tau) */
+	bool consistency; /* estimates agree along the trie (section IV-C) */
+	double eta;		  /* the paper's threshold; 0: so many standard deviations as our own rule says */
+	int frontier;	  /* nodes of one depth that are expanded, at most */
+} LocalQuery;
+
+/* A term found: symbols without SYMBOL_END, and its estimated number of users. */
+typedef struct LocalFound
+{
+	int length;
+	uint16 *symbol; /* palloc'd */
+	double estimate;
+	double stddev;
+} LocalFound;
+
+typedef struct LocalResult
+{
+	int n;
+	LocalFound *found; /* palloc'd; the most frequent first, ties by symbols */
+} LocalResult;
+
+#endif /* DPNGRAM_LOCAL_LOCAL_H */
