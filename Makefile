@@ -65,6 +65,8 @@ DIST_OBJS = \
 
 # Local differential privacy; doesn't know the ledger.
 LOCAL_OBJS = \
+	src/local/consistency.o \
+	src/local/length.o \
 	src/local/oracle.o \
 	src/local/trie.o
 

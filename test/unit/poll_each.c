@@ -24,10 +24,15 @@ record(PollEach *each, int32 node, int64 from, int64 to)
 {
 	if (!each->recording)
 		return;
+	if (each->asked == NULL)
+	{
+		each->capacity = 1024;
+		each->asked = palloc(each->capacity * sizeof(PollAsked));
+	}
 	if (each->n_asked == each->capacity)
 	{
-		each->capacity = Max(1024, 2 * each->capacity);
-		each->asked = each->asked == NULL ? palloc(each->capacity * sizeof(PollAsked)) : repalloc(each->asked, each->capacity * sizeof(PollAsked));
+		each->capacity *= 2;
+		each->asked = repalloc(each->asked, each->capacity * sizeof(PollAsked));
 	}
 	each->asked[each->n_asked++] = (PollAsked){node, from, to};
 }
