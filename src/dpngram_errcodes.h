@@ -16,5 +16,6 @@
 #define ERRCODE_DP_UNCOMMITTED MAKE_SQLSTATE('N', 'G', '0', '0', '9')
 #define ERRCODE_DP_COLUMN MAKE_SQLSTATE('N', 'G', '0', '1', '0')
 #define ERRCODE_DP_ALREADY_PROTECTED MAKE_SQLSTATE('N', 'G', '0', '1', '1')
+#define ERRCODE_DP_USER_COUNT MAKE_SQLSTATE('N', 'G', '0', '1', '2')
 
 #endif /* DPNGRAM_ERRCODES_H */

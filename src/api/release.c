@@ -113,6 +113,18 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 					 receipt->release_id)));
 }
 
+/* What could not be done, which is no secret, is told. */
+static void
+tell_failure(const LedgerReceipt *receipt, const char *failure)
+{
+	if (failure == NULL)
+		return;
+	ledger_release_failed(receipt->release_id);
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", failure),
+			 errdetail("The release stays charged.")));
+}
+
 /*
  * Release what the methods make of the target's texts into the function's result.
  */
@@ -153,5 +165,6 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;
 	pgWalUsage = wal;
+	tell_failure(&receipt, methods->failure ? methods->failure(state) : NULL);
 	ledger_release_done(receipt.release_id, methods->used(state));
 }

@@ -25,6 +25,8 @@ typedef struct ReleaseMethods
 	void (*rows)(void *state, ReturnSetInfo *rsinfo);
 	/* for the log, JSON or NULL: of what was released alone */
 	char *(*used)(void *state);
+	/* after the run: what it could not do, told by public numbers alone; or NULL.  May be NULL. */
+	const char *(*failure)(void *state);
 } ReleaseMethods;
 
 extern void release_texts(FunctionCallInfo fcinfo, const TextTarget *target,

@@ -166,7 +166,8 @@ dataset_terms(const Dataset *dataset)
 						 .accounting = budget->accounting,
 						 .delta = budget->delta,
 						 .pure_share = budget->pure_share,
-						 .delta_share = budget->delta_share};
+						 .delta_share = budget->delta_share,
+						 .public_user_count = dataset->public_user_count};
 }
 
 static LedgerAccess *

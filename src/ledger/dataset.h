@@ -46,6 +46,7 @@ typedef struct Dataset
 	char *owner; /* role name at the last binding */
 	Budget budget;
 	Renewal renewal;
+	bool public_user_count; /* its owner declared it so */
 	LaneAmounts cap;
 	LaneAmounts spent; /* in all periods */
 	List *relations;   /* of DatasetRelation *; at least one */

@@ -43,6 +43,13 @@ json_number(StringInfo json, const char *key, double value)
 	appendStringInfoString(json, double_to_shortest_decimal(value));
 }
 
+void
+json_bool(StringInfo json, const char *key, bool value)
+{
+	json_key(json, key);
+	appendStringInfoString(json, value ? "true" : "false");
+}
+
 /* Former datasets, if there are any. */
 void
 json_sources(StringInfo json, const char *key, const List *sources)

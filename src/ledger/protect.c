@@ -39,6 +39,7 @@ typedef struct Protection
 	Renewal renewal;
 	char *renews; /* the option as it was written */
 	bool carry_forward;
+	bool public_user_count;
 	LaneAmounts caps;
 } Protection;
 
@@ -65,7 +66,7 @@ share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 	return share;
 }
 
-/* The options: carry_forward, and how the budget renews. */
+/* The options: carry_forward, public_user_count, and how the budget renews. */
 static void
 options_argument(Jsonb *options, Protection *protection)
 {
@@ -73,6 +74,7 @@ options_argument(Jsonb *options, Protection *protection)
 	char *zone = NULL;
 	const Option known[] = {
 		{"carry_forward", OPTION_BOOL, &protection->carry_forward},
+		{"public_user_count", OPTION_BOOL, &protection->public_user_count},
 		{"renews", OPTION_TEXT, &protection->renews},
 		{"window", OPTION_TEXT, &window},
 		{"time_col", OPTION_TEXT, &protection->relation.time_col},
@@ -209,10 +211,12 @@ dataset_insert(const Protection *protection, const char *owner)
 	arg_float8(&args, protection->budget.delta_share);
 	arg_lanes(&args, &protection->caps);
 	arg_renewal(&args, &protection->renewal);
+	arg_datum(&args, BOOLOID, BoolGetDatum(protection->public_user_count));
 	catalog_query("INSERT INTO dpngram.dataset (name, owner, epsilon, delta, accounting, "
-				  "pure_share, delta_share, " CAP_COLUMNS ", renews, renewal, time_zone) "
+				  "pure_share, delta_share, " CAP_COLUMNS ", renews, renewal, time_zone, "
+				  "public_user_count) "
 				  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
-				  "$15, $16, $17) RETURNING id",
+				  "$15, $16, $17, $18) RETURNING id",
 				  &args);
 	return row_int4(0, 1);
 }
@@ -236,6 +240,8 @@ protection_json(const Protection *protection, const Carried *carried)
 		json_text(&json, "time_col", protection->relation.time_col);
 		json_text(&json, "time_zone", protection->renewal.zone);
 	}
+	if (protection->public_user_count)
+		json_bool(&json, "public_user_count", true);
 	carry_json(&json, carried);
 	return json_end(&json);
 }

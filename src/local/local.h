@@ -17,6 +17,9 @@ typedef enum LocalMethod
 	LOCAL_RAPPOR
 } LocalMethod;
 
+/* LocalQuery.frontier by default. */
+#define LOCAL_FRONTIER 2000
+
 /*
  * What all methods are told; public.  Methods that need more have a structure of their
  * own in their header, with this one in it.
@@ -46,5 +49,8 @@ typedef struct LocalResult
 	int n;
 	LocalFound *found; /* palloc'd; the most frequent first, ties by symbols */
 } LocalResult;
+
+extern DpStatus local_run(LocalMethod method, const LocalQuery *query, const Poll *poll,
+						  DpRandom *rng, LocalResult *result);
 
 #endif /* DPNGRAM_LOCAL_LOCAL_H */

@@ -69,7 +69,8 @@ typedef struct ReadReceiver
 	Oid collation;
 	MemoryContext user_context; /* reset at each new user */
 	bool has_user;
-	bool has_tokens; /* the sink knows of this user */
+	bool every_user;
+	bool opened; /* the sink knows of this user */
 	Datum user;
 	uint64 user_hash;
 
@@ -83,6 +84,14 @@ typedef struct ReadReceiver
 
 /* ---- documents ---- */
 
+static inline void
+open_user(ReadReceiver *receiver)
+{
+	if (!receiver->opened)
+		receiver->sink->begin_user(receiver->sink->state, receiver->user_hash);
+	receiver->opened = true;
+}
+
 /* Hands an id to the sink; 0 is a boundary.  The first opens the user. */
 static inline void
 store_id(ReadReceiver *receiver, uint32 id)
@@ -91,15 +100,11 @@ store_id(ReadReceiver *receiver, uint32 id)
 
 	if (id == 0)
 	{
-		if (receiver->has_tokens)
+		if (receiver->opened)
 			sink->end_document(sink->state);
 		return;
 	}
-	if (!receiver->has_tokens)
-	{
-		sink->begin_user(sink->state, receiver->user_hash);
-		receiver->has_tokens = true;
-	}
+	open_user(receiver);
 	sink->add_token(sink->state, id);
 }
 
@@ -154,9 +159,9 @@ take_document(ReadReceiver *receiver, Datum text)
 static void
 end_user(ReadReceiver *receiver)
 {
-	if (receiver->has_tokens)
+	if (receiver->opened)
 		receiver->sink->end_user(receiver->sink->state);
-	receiver->has_tokens = false;
+	receiver->opened = false;
 	receiver->has_user = false;
 }
 
@@ -188,6 +193,8 @@ begin_user(ReadReceiver *receiver, Datum user)
 	receiver->user = datumCopy(user, receiver->type->typbyval, receiver->type->typlen);
 	receiver->has_user = true;
 	MemoryContextSwitchTo(old);
+	if (receiver->every_user)
+		open_user(receiver);
 }
 
 /* Is this row of the user whose rows are arriving?  Raises an error where users don't ascend. */
@@ -236,7 +243,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	Datum text = slot_getattr(slot, TEXT_COLUMN, &no_text);
 
 	CHECK_FOR_INTERRUPTS();
-	if (!no_user && !no_text)
+	if (!no_user && (!no_text || receiver->every_user))
 	{
 		if (receiver->type->typlen == -1)
 			user = PointerGetDatum(PG_DETOAST_DATUM_PACKED(user));
@@ -245,7 +252,8 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 			end_user(receiver);
 			begin_user(receiver, user);
 		}
-		take_document(receiver, text);
+		if (!no_text)
+			take_document(receiver, text);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->row_context);
@@ -277,6 +285,7 @@ receiver_create(const ReadSpec *spec, const ReadSink *sink)
 	receiver->sink = sink;
 	receiver->tokenizer = spec->tokenizer;
 	receiver->max_tokens = spec->max_tokens;
+	receiver->every_user = spec->every_user;
 	receiver->row_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram row",
 												  ALLOCSET_DEFAULT_SIZES);
 	receiver->user_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram user",
@@ -322,9 +331,10 @@ query_text(const ReadSpec *spec)
 	if (OidIsValid(collation) && get_collation_isdeterministic(collation))
 		appendStringInfoString(&query, " COLLATE pg_catalog.\"C\"");
 	appendStringInfo(&query,
-					 ", r.%s FROM %s r WHERE r.%s IS DISTINCT FROM NULL"
-					 " AND r.%s IS DISTINCT FROM NULL",
-					 text, quote_qualified_identifier(schema, relation), user, text);
+					 ", r.%s FROM %s r WHERE r.%s IS DISTINCT FROM NULL",
+					 text, quote_qualified_identifier(schema, relation), user);
+	if (!spec->every_user)
+		appendStringInfo(&query, " AND r.%s IS DISTINCT FROM NULL", text);
 	if (spec->time_attnum != 0)
 	{
 		const char *time = quote_identifier(get_attname(spec->relid, spec->time_attnum, false));
@@ -485,7 +495,8 @@ static const struct
  *
  * spec: relation (locked by the caller), columns, the role to read as, and the
  * tokenizer; max_tokens counts one document's tokens, longer documents are
- * dropped whole.  The sink hears nothing of users without a token.  Any error of the
+ * dropped whole.  The sink hears nothing of users without a token, unless every_user
+ * is set; then it hears of them, too, also of one whose texts are all NULL.  Any error of the
  * query may come out of here, with a text that must not reach the analyst; role and
  * settings are then restored by the abort of the (sub)transaction.
  */

@@ -21,7 +21,8 @@ typedef struct ReadSpec
 	Datum time_from;		/* else those from here on, of the column's type, or */
 	Datum time_to;			/* its domain's base type, and before this */
 	Tokenizer *tokenizer;
-	int max_tokens; /* longer documents are dropped; 0: no limit */
+	int max_tokens;	 /* longer documents are dropped; 0: no limit */
+	bool every_user; /* the sink hears also of users without a token */
 } ReadSpec;
 
 /*

@@ -43,6 +43,7 @@ CREATE TABLE dpngram.dataset (
 	time_zone text,
 	releases bigint NOT NULL DEFAULT 0,
 	chain bytea NOT NULL DEFAULT '',
+	public_user_count boolean NOT NULL DEFAULT false,
 	CONSTRAINT dataset_caps_check CHECK (CASE accounting
 		WHEN 'gdp' THEN num_nulls(mu2_cap, eps_pure_cap, delta_add_cap) = 0
 		WHEN 'zcdp' THEN num_nulls(rho_cap, rho_delta_cap) = 0
@@ -56,6 +57,7 @@ COMMENT ON COLUMN dpngram.dataset.accounting IS 'how releases add up: gdp, zcdp 
 COMMENT ON COLUMN dpngram.dataset.renews IS 'length of the periods that have a budget each; NULL: one budget for ever';
 COMMENT ON COLUMN dpngram.dataset.releases IS 'number of its rows in dpngram.release';
 COMMENT ON COLUMN dpngram.dataset.chain IS 'digest of the last of them';
+COMMENT ON COLUMN dpngram.dataset.public_user_count IS 'the owner declared how many users its relations have to be public, as releases under local differential privacy need';
 COMMENT ON COLUMN dpngram.dataset.owner IS 'role name of the relation''s owner when it was bound';
 COMMENT ON COLUMN dpngram.dataset.changed IS 'the owner''s last act; every owner''s function updates it';
 

@@ -37,6 +37,7 @@ ALTER TABLE dpngram.dataset
 	ADD time_zone text,
 	ADD releases bigint NOT NULL DEFAULT 0,
 	ADD chain bytea NOT NULL DEFAULT '',
+	ADD public_user_count boolean NOT NULL DEFAULT false,
 	ADD CONSTRAINT dataset_caps_check CHECK (CASE accounting
 		WHEN 'gdp' THEN num_nulls(mu2_cap, eps_pure_cap, delta_add_cap) = 0
 		WHEN 'zcdp' THEN num_nulls(rho_cap, rho_delta_cap) = 0
@@ -48,6 +49,7 @@ COMMENT ON COLUMN dpngram.dataset.accounting IS 'how releases add up: gdp, zcdp 
 COMMENT ON COLUMN dpngram.dataset.renews IS 'length of the periods that have a budget each; NULL: one budget for ever';
 COMMENT ON COLUMN dpngram.dataset.releases IS 'number of its rows in dpngram.release';
 COMMENT ON COLUMN dpngram.dataset.chain IS 'digest of the last of them';
+COMMENT ON COLUMN dpngram.dataset.public_user_count IS 'the owner declared how many users its relations have to be public, as releases under local differential privacy need';
 
 ALTER TABLE dpngram.relation
 	DROP CONSTRAINT relation_dataset_fkey,
