@@ -65,9 +65,13 @@ DIST_OBJS = \
 
 # Local differential privacy; doesn't know the ledger.
 LOCAL_OBJS = \
+	src/local/bsl.o \
+	src/local/candidates.o \
 	src/local/consistency.o \
 	src/local/length.o \
 	src/local/oracle.o \
+	src/local/privtrie.o \
+	src/local/survey.o \
 	src/local/trie.o
 
 # The privacy ledger; knows no mechanism.

@@ -1,0 +1,302 @@
+/*
+ * candidates.c
+ *	  From the answers about a trie's nodes to the most frequent terms.
+ *
+ * Candidates are the trie's whole terms.  One that was asked about twice, while the trie
+ * grew and in refinement, has the two estimates' mean with weights in inverse proportion
+ * to the variances that they would have if nobody held the term.  These weights are public
+ * numbers: the mean of unbiased estimates is unbiased.  (Weights from the estimates' own
+ * variances would be a little better and not unbiased.)
+ *
+ * The printed variance is the mean's at its own value: of the randomised answers, where
+ * those who hold the term answer with another variance than the others; and, unless
+ * everyone was asked, of who happened to be asked, as in sampling without replacement.
+ *
+ * What the estimates are unbiased for, with optional stopping: see privtrie.c.
+ */
+#include "common/dp_base.h"
+
+#include <math.h>
+
+#include "local/candidates.h"
+#include "local/consistency.h"
+
+/* Whether a node is a candidate: the root's "&" would be a term without characters. */
+static bool
+is_candidate(const Trie *trie, int32 node)
+{
+	return trie_is_term(trie, node) && trie->node[node].depth > 1;
+}
+
+/*
+ * The children of an expanded node that are asked about; returns their number.  Not the
+ * term without characters, which nobody has, and of a prefix as long as terms may be only
+ * its end.
+ */
+int
+candidates_below(const Trie *trie, int32 node, int longest, int32 *nodes)
+{
+	int32 first = trie->node[node].first_child;
+	int from = node == TRIE_ROOT ? 1 : 0;
+	int to = trie->node[node].depth < longest ? trie_children(trie) : 1;
+
+	for (int i = from; i < to; i++)
+		nodes[i - from] = first + i;
+	return Max(to - from, 0);
+}
+
+/* All candidates; returns their number.  nodes may be NULL. */
+int
+candidates_terms(const Trie *trie, int32 *nodes)
+{
+	int n = 0;
+
+	for (int32 node = 0; node < trie->size; node++)
+		if (is_candidate(trie, node))
+		{
+			if (nodes != NULL)
+				nodes[n] = node;
+			n++;
+		}
+	return n;
+}
+
+/* ---- order ---- */
+
+typedef struct Ranked
+{
+	double key;
+	double tie; /* ascending */
+	int32 node;
+} Ranked;
+
+static int
+compare_ranked(const void *a, const void *b)
+{
+	const Ranked *x = a;
+	const Ranked *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return (x->tie > y->tie) - (x->tie < y->tie);
+}
+
+/*
+ * Keeps the nodes that score highest, as many as there is room for, and returns their
+ * number; the best first, ties as they were made.
+ */
+int
+candidates_best(const Survey *survey, int32 *nodes, int n, int room)
+{
+	Ranked *ranked = palloc(Max(n, 1) * sizeof(Ranked));
+
+	for (int i = 0; i < n; i++)
+		ranked[i] = (Ranked){survey_score(survey, nodes[i]), nodes[i], nodes[i]};
+	qsort(ranked, n, sizeof(Ranked), compare_ranked);
+	n = Min(n, Max(room, 0));
+	for (int i = 0; i < n; i++)
+		nodes[i] = ranked[i].node;
+	pfree(ranked);
+	return n;
+}
+
+/* Where each node's prefix stands in the order of symbols. */
+static double *
+symbol_order(const Trie *trie)
+{
+	double *below = palloc(trie->size * sizeof(double));
+	double *order = palloc(trie->size * sizeof(double));
+
+	for (int32 node = 0; node < trie->size; node++)
+		below[node] = 1;
+	for (int32 node = trie->size - 1; node > TRIE_ROOT; node--)
+		below[trie->node[node].parent] += below[node];
+	order[TRIE_ROOT] = 0;
+	for (int32 node = 1; node < trie->size; node++)
+	{
+		int32 parent = trie->node[node].parent;
+
+		if (trie->node[parent].first_child == node)
+			order[node] = order[parent] + 1;
+		else
+			order[node] = order[node - 1] + below[node - 1];
+	}
+	pfree(below);
+	return order;
+}
+
+/* ---- estimates ---- */
+
+static int64
+answered(const Survey *survey, int32 node)
+{
+	return survey == NULL ? 0 : survey->answers[node].answered;
+}
+
+/* The variance of a share, where it is so large: of the answers, and of who was asked. */
+static double
+answers_variance(const Survey *survey, int32 node, double share)
+{
+	double m = answered(survey, node);
+
+	return oracle_variance(&survey->oracle, share * m, (int64) m) / (m * m);
+}
+
+static double
+sampling_variance(const Evidence *evidence, double share, double inverse_sample)
+{
+	double n = evidence->users;
+
+	if (evidence->everyone || n <= 1)
+		return 0;
+	return share * (1 - share) * Max(0, inverse_sample - 1 / n) * n / (n - 1);
+}
+
+/* The weight of refinement in a candidate's mean. */
+static double
+refinement_weight(const Evidence *evidence, int32 node)
+{
+	double first = answered(evidence->growth, node) / evidence->growth->null_variance;
+	double second;
+
+	if (answered(evidence->refinement, node) == 0)
+		return 0;
+	second = answered(evidence->refinement, node) / evidence->refinement->null_variance;
+	return second / (first + second);
+}
+
+/* The mean of what was answered about a node. */
+static double
+mean_share(const Evidence *evidence, int32 node)
+{
+	double weight = refinement_weight(evidence, node);
+	double share = (1 - weight) * survey_share(evidence->growth, node);
+
+	if (weight > 0)
+		share += weight * survey_share(evidence->refinement, node);
+	return share;
+}
+
+static double
+within(double share)
+{
+	return Max(0, Min(1, share));
+}
+
+static NodeEstimate
+mean_estimate(const Evidence *evidence, int32 node)
+{
+	double share = mean_share(evidence, node);
+	double weight[2];
+	double variance = 0;
+	double inverse_sample = 0;
+
+	weight[1] = refinement_weight(evidence, node);
+	weight[0] = 1 - weight[1];
+	for (int i = 0; i < 2; i++)
+	{
+		const Survey *survey = i == 0 ? evidence->growth : evidence->refinement;
+
+		if (answered(survey, node) == 0)
+			continue;
+		variance += weight[i] * weight[i] * answers_variance(survey, node, within(share));
+		inverse_sample += weight[i] * weight[i] / (double) survey->answers[node].answered;
+	}
+	if (inverse_sample == 0)
+		return NO_ESTIMATE;
+	variance += sampling_variance(evidence, within(share), inverse_sample);
+	return (NodeEstimate){evidence->users * share, evidence->users * evidence->users * variance};
+}
+
+/* One survey's estimate for least squares; its variance is that at the node's mean. */
+static NodeEstimate
+survey_estimate(const Evidence *evidence, const Survey *survey, int32 node)
+{
+	double m = answered(survey, node);
+	double share = within(mean_share(evidence, node));
+	double n = evidence->users;
+	double variance;
+
+	if (m == 0)
+		return NO_ESTIMATE;
+	variance = answers_variance(survey, node, share) + sampling_variance(evidence, share, 1 / m);
+	return (NodeEstimate){n * survey_share(survey, node), n * n * variance};
+}
+
+/*
+ * What least squares make of it.  All users are below the root, but those without a term
+ * that could be reported hold no child's prefix: the root's "&" stands for them, and has
+ * no estimate.
+ */
+static NodeEstimate *
+consistent_estimates(const Evidence *evidence)
+{
+	int32 size = evidence->trie->size;
+	NodeEstimate *growth = palloc(size * sizeof(NodeEstimate));
+	NodeEstimate *refinement = NULL;
+	NodeEstimate *fit = palloc(size * sizeof(NodeEstimate));
+
+	if (evidence->refinement != NULL)
+		refinement = palloc(size * sizeof(NodeEstimate));
+	for (int32 node = 0; node < size; node++)
+	{
+		growth[node] = survey_estimate(evidence, evidence->growth, node);
+		if (refinement != NULL)
+			refinement[node] = survey_estimate(evidence, evidence->refinement, node);
+	}
+	growth[TRIE_ROOT] = (NodeEstimate){evidence->users, 0};
+	consistency_fit(evidence->trie, growth, refinement, fit);
+	pfree(growth);
+	if (refinement != NULL)
+		pfree(refinement);
+	return fit;
+}
+
+static LocalFound
+found_term(const Trie *trie, int32 node, NodeEstimate estimate)
+{
+	LocalFound found = {.length = trie->node[node].depth - 1,
+						.estimate = estimate.value,
+						.stddev = sqrt(estimate.variance)};
+
+	found.symbol = palloc(trie->node[node].depth * sizeof(uint16));
+	trie_prefix(trie, node, found.symbol);
+	return found;
+}
+
+/* The candidates with the largest estimates, as many as the query wants. */
+void
+candidates_rank(const Evidence *evidence, LocalResult *result)
+{
+	const Trie *trie = evidence->trie;
+	NodeEstimate *fit = evidence->query->consistency ? consistent_estimates(evidence) : NULL;
+	double *order = symbol_order(trie);
+	int n = candidates_terms(trie, NULL);
+	int32 *nodes = palloc(Max(n, 1) * sizeof(int32));
+	Ranked *ranked = palloc(Max(n, 1) * sizeof(Ranked));
+	int asked = 0;
+
+	candidates_terms(trie, nodes);
+	for (int i = 0; i < n; i++)
+	{
+		NodeEstimate estimate = fit != NULL ? fit[nodes[i]] : mean_estimate(evidence, nodes[i]);
+
+		if (!isinf(mean_estimate(evidence, nodes[i]).variance))
+			ranked[asked++] = (Ranked){estimate.value, order[nodes[i]], nodes[i]};
+	}
+	qsort(ranked, asked, sizeof(Ranked), compare_ranked);
+	result->n = Min(asked, evidence->query->k);
+	result->found = palloc(Max(result->n, 1) * sizeof(LocalFound));
+	for (int i = 0; i < result->n; i++)
+	{
+		int32 node = ranked[i].node;
+
+		result->found[i] = found_term(trie, node,
+									  fit != NULL ? fit[node] : mean_estimate(evidence, node));
+	}
+	pfree(order);
+	pfree(nodes);
+	pfree(ranked);
+	if (fit != NULL)
+		pfree(fit);
+}
