@@ -14,6 +14,7 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" dpngram.cont
 
 # The mathematics; knows no database.
 COMMON_OBJS = \
+	src/common/dp_binomial.o \
 	src/common/dp_calibrate.o \
 	src/common/dp_clopper.o \
 	src/common/dp_gaussian.o \

@@ -139,6 +139,50 @@ law_gaussian(Law *law, long double sigma, int64 bound)
 							  (i == 99 ? 0 : gaussian_tail(law->above[i + 1], &context)));
 }
 
+/*
+ * Bin(n, num / 2^62), each cell to its own probability: f(k+1)/f(k) summed up from the
+ * mode, as far as 12 standard deviations, and divided by the sum.
+ */
+void
+law_binomial(Law *law, uint64 n, uint64 num)
+{
+	long double p = num * 0x1p-62L;
+	long double q = ((UINT64CONST(1) << 62) - num) * 0x1p-62L;
+	double sigma = (double) sqrtl(n * p * q);
+	int64 mode = (int64) ((n + 1) * p);
+	int64 from = Max(mode - (int64) (12 * sigma) - 25, 0);
+	int64 to = Min(mode + (int64) (12 * sigma) + 25, (int64) n);
+	int64 focus = Max(mode - (int64) (5 * sigma) - 20, from);
+	int64 width = 1 + (int64) ((10 * sigma + 40) / (LAW_CELLS - 1));
+	long double total = 0;
+
+	memset(law, 0, sizeof(*law));
+	law->cells = LAW_CELLS;
+	for (int i = 0; i <= LAW_CELLS; i++)
+		law->above[i] = focus - 1 + i * width;
+	law->above[0] = from - 1;
+	law->above[LAW_CELLS] = Max(law->above[LAW_CELLS], to);
+
+	for (int sign = -1; sign <= 1; sign += 2)
+	{
+		long double term = 1;
+
+		for (int64 k = mode; k >= from && k <= to; k += sign)
+		{
+			int64 cell = k < focus ? 0 : Min((k - focus) / width, LAW_CELLS - 1);
+
+			if (sign > 0 || k < mode)
+			{
+				law->p[cell] += (double) term;
+				total += term;
+			}
+			term *= sign > 0 ? (n - k) * p / ((k + 1) * q) : k * q / ((n - k + 1) * p);
+		}
+	}
+	for (int i = 0; i < LAW_CELLS; i++)
+		law->p[i] /= (double) total;
+}
+
 /* Count a draw, by bisection among the cells. */
 void
 law_count(Law *law, int64 x)

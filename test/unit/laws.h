@@ -31,6 +31,7 @@ typedef long double (*LawTail)(int64 x, const void *context);
 extern void law_from_tail(Law *law, int cells, int64 from, int64 step, LawTail tail,
 						  const void *context);
 extern void law_gaussian(Law *law, long double sigma, int64 bound);
+extern void law_binomial(Law *law, uint64 n, uint64 num);
 extern void law_count(Law *law, int64 x);
 extern double law_p_value(const Law *law);
 extern double chi_square_p(const uint64 *seen, const double *p, int cells);
