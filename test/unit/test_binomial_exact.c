@@ -369,7 +369,7 @@ static int
 tie(const DpBinomial *law, int64 distance, bool *right, bool *exhausted)
 {
 	uint64 step = (uint64) (distance < 0 ? -1 - distance : distance) / law->width;
-	BIGNUM *exact = exact_ratio(law, distance, 192 + (step < STEPS ? 0 : (int) (step - STEPS)));
+	BIGNUM *exact = exact_ratio(law, distance, 256 + (step < STEPS ? 0 : (int) (step - STEPS)));
 	uint64 digits[3];
 
 	if (step >= STEPS)
@@ -379,7 +379,7 @@ tie(const DpBinomial *law, int64 distance, bool *right, bool *exhausted)
 			abort();
 	}
 	for (int i = 0; i < 3; i++)
-		digits[i] = bignum_word(exact, 2 - i);
+		digits[i] = bignum_word(exact, 3 - i);
 	BN_free(exact);
 	/* R = 1 where two values are likeliest, or R < 2^-64 */
 	if (digits[0] == 0)
