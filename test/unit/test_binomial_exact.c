@@ -151,7 +151,12 @@ test_ratio(void)
 static void
 test_ratio_corners(void)
 {
-	const Case laws[] = {{260, P(0.4999)}, {600, P(0.25)}, {100000, P(0.003)}, {DP_BINOMIAL_MAX_TRIALS, P(0x1p-22)}};
+	const Case laws[] = {
+		{260, P(0.4999)},
+		{600, P(0.25)},
+		{100000, P(0.003)},
+		{DP_BINOMIAL_MAX_TRIALS, P(0x1p-22)},
+	};
 	double worst = 0;
 	int checked = 0;
 
