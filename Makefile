@@ -71,8 +71,12 @@ LOCAL_OBJS = \
 	src/local/consistency.o \
 	src/local/length.o \
 	src/local/oracle.o \
+	src/local/pem.o \
+	src/local/prefixes.o \
 	src/local/privtrie.o \
+	src/local/reports.o \
 	src/local/survey.o \
+	src/local/treehist.o \
 	src/local/trie.o
 
 # The privacy ledger; knows no mechanism.
