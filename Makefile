@@ -70,6 +70,7 @@ LOCAL_OBJS = \
 	src/local/candidates.o \
 	src/local/consistency.o \
 	src/local/length.o \
+	src/local/methods.o \
 	src/local/oracle.o \
 	src/local/pem.o \
 	src/local/prefixes.o \

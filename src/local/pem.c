@@ -29,6 +29,17 @@
 
 #include "local/pem.h"
 
+/* Found best by simulation over epsilon 1 to 4, 100,000 to 7.6 million users, k to 100. */
+#define PEM_START 3
+#define PEM_STEP 1
+#define PEM_KEEP 2.0
+
+PemQuery
+pem_defaults(const LocalQuery *query)
+{
+	return (PemQuery){.base = *query, .start = PEM_START, .step = PEM_STEP, .keep = PEM_KEEP};
+}
+
 /*
  * The plan of a query for so many places.  Errors: DP_ERR_DOMAIN, DP_ERR_RANGE as
  * prefix_plan's.

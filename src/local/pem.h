@@ -8,11 +8,6 @@
 #include "local/prefixes.h"
 #include "local/report.h"
 
-/* Found best by simulation over epsilon 1 to 4, 100,000 to 7.6 million users, k to 100. */
-#define PEM_START 3
-#define PEM_STEP 1
-#define PEM_KEEP 2.0
-
 typedef struct PemQuery
 {
 	LocalQuery base; /* max_length: all terms are cut and padded to it */
@@ -31,6 +26,7 @@ typedef struct PemPlan
 	int64 places;
 } PemPlan;
 
+extern PemQuery pem_defaults(const LocalQuery *query);
 extern DpStatus pem_plan(const PemQuery *query, int64 places, PemPlan *plan);
 extern int64 pem_group_start(const PemPlan *plan, int level);
 extern int pem_group(const PemPlan *plan, int64 place);

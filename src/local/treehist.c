@@ -43,6 +43,12 @@
 #include "local/memory.h"
 #include "local/treehist.h"
 
+/* Found best by simulation, as PEM's. */
+#define TREEHIST_START 1
+#define TREEHIST_STEP 1
+#define TREEHIST_KEEP 2.0
+#define TREEHIST_ROWS 5
+
 /*
  * The width is the power of 2 next above the users of a row, so that prefixes rarely
  * meet.  The sums of all rows take eight bytes a user then, and with the bound at most
@@ -61,6 +67,16 @@ static const double median_variance[TREEHIST_MAX_ROWS + 1] =
 	 1.41025, 1.51839, 1.43043, 1.52542, 1.44611};
 
 /* ---- the plan ---- */
+
+TreeHistQuery
+treehist_defaults(const LocalQuery *query)
+{
+	return (TreeHistQuery){.base = *query,
+						   .start = TREEHIST_START,
+						   .step = TREEHIST_STEP,
+						   .keep = TREEHIST_KEEP,
+						   .rows = TREEHIST_ROWS};
+}
 
 static int
 cells(const TreeHistPlan *plan)
@@ -138,7 +154,8 @@ treehist_report(const TreeHistPlan *plan, int64 place, const LocalTerm *term, Dp
 		int depth = plan->prefixes.depth[cell / plan->rows];
 		uint64 hash = row_hash(plan, cell, prefix_item_of_term(term, depth));
 
-		truth = is_negative(hash) ^ hadamard((uint32) report.seed & (plan->width - 1), (uint32) hash);
+		truth = is_negative(hash) ^
+				hadamard((uint32) report.seed & (plan->width - 1), (uint32) hash);
 	}
 	report.value = oracle_answer_value(&plan->oracle, rng, truth);
 	return report;

@@ -8,12 +8,6 @@
 #include "local/prefixes.h"
 #include "local/report.h"
 
-/* Found best by simulation, as PEM's. */
-#define TREEHIST_START 1
-#define TREEHIST_STEP 1
-#define TREEHIST_KEEP 2.0
-#define TREEHIST_ROWS 5
-
 /* Rows of a sketch, at most. */
 #define TREEHIST_MAX_ROWS 16
 
@@ -49,6 +43,7 @@ typedef struct TreeHistSketch
 	int64 invalid; /* of no place or value of the plan; not counted */
 } TreeHistSketch;
 
+extern TreeHistQuery treehist_defaults(const LocalQuery *query);
 extern DpStatus treehist_plan(const TreeHistQuery *query, int64 places, TreeHistPlan *plan);
 extern LocalReport treehist_report(const TreeHistPlan *plan, int64 place, const LocalTerm *term,
 								   DpRandom *rng);
