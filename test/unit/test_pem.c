@@ -293,7 +293,14 @@ test_counting(double epsilon)
 
 /* The first four are sought; all others are rare, too long, or no term. */
 static const PollWord words[] = {
-	{"a", 1400}, {"abc", 1200}, {"cab", 1100}, {"bbca", 1000}, {"abb", 60}, {"bbcab", 300}, {"", 900}};
+	{"a", 1400},
+	{"abc", 1200},
+	{"cab", 1100},
+	{"bbca", 1000},
+	{"abb", 60},
+	{"bbcab", 300},
+	{"", 900},
+};
 #define WORDS words, lengthof(words), 4, &rng
 
 /* Turns a population into reports, as its clients would; each with a ticket by lot. */

@@ -111,7 +111,14 @@ test_law(double epsilon, int length)
 /* ---- what it finds ---- */
 
 static const PollWord words[] = {
-	{"a", 7000}, {"abc", 6000}, {"cab", 5500}, {"bbca", 5000}, {"abb", 300}, {"bbcab", 1500}, {"", 4500}};
+	{"a", 7000},
+	{"abc", 6000},
+	{"cab", 5500},
+	{"bbca", 5000},
+	{"abb", 300},
+	{"bbcab", 1500},
+	{"", 4500},
+};
 #define WORDS words, lengthof(words), 4, &rng
 
 static DpStatus
