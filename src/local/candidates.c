@@ -208,47 +208,68 @@ mean_estimate(const Evidence *evidence, int32 node)
 	return (NodeEstimate){evidence->users * share, evidence->users * evidence->users * variance};
 }
 
-/* One survey's estimate for least squares; its variance is that at the node's mean. */
-static NodeEstimate
-survey_estimate(const Evidence *evidence, const Survey *survey, int32 node)
+/* One survey's estimates for least squares, with the variances they have at such shares. */
+static NodeEstimate *
+survey_estimates(const Evidence *evidence, const Survey *survey, const double *share)
 {
-	double m = answered(survey, node);
-	double share = within(mean_share(evidence, node));
+	int32 size = evidence->trie->size;
+	NodeEstimate *estimate = palloc(size * sizeof(NodeEstimate));
 	double n = evidence->users;
-	double variance;
 
-	if (m == 0)
-		return NO_ESTIMATE;
-	variance = answers_variance(survey, node, share) + sampling_variance(evidence, share, 1 / m);
-	return (NodeEstimate){n * survey_share(survey, node), n * n * variance};
+	for (int32 node = 0; node < size; node++)
+	{
+		double m = answered(survey, node);
+		double variance;
+
+		estimate[node] = NO_ESTIMATE;
+		if (m == 0)
+			continue;
+		variance = answers_variance(survey, node, share[node]) +
+				   sampling_variance(evidence, share[node], 1 / m);
+		estimate[node] = (NodeEstimate){n * survey_share(survey, node), n * n * variance};
+	}
+	return estimate;
 }
 
 /*
- * What least squares make of it.  All users are below the root, but those without a term
- * that could be reported hold no child's prefix: the root's "&" stands for them, and has
- * no estimate.
+ * Fits the trie, with variances at the shares.  All users are below the root, but those
+ * without a term that could be reported hold no child's prefix: the root's "&" stands for
+ * them, and has no estimate.
+ */
+static void
+fit_at(const Evidence *evidence, const double *share, NodeEstimate *fit)
+{
+	NodeEstimate *growth = survey_estimates(evidence, evidence->growth, share);
+	NodeEstimate *refinement = NULL;
+
+	growth[TRIE_ROOT] = (NodeEstimate){evidence->users, 0};
+	if (evidence->refinement != NULL)
+		refinement = survey_estimates(evidence, evidence->refinement, share);
+	consistency_fit(evidence->trie, growth, refinement, fit);
+	pfree(growth);
+	if (refinement != NULL)
+		pfree(refinement);
+}
+
+/*
+ * What least squares make of it.  Variances depend on the shares: first on the nodes' own,
+ * then on the fit's.  An estimate that happens to be large would have a large variance
+ * and lose weight, and fits would be too small; with the fit's shares they are less so.
  */
 static NodeEstimate *
 consistent_estimates(const Evidence *evidence)
 {
 	int32 size = evidence->trie->size;
-	NodeEstimate *growth = palloc(size * sizeof(NodeEstimate));
-	NodeEstimate *refinement = NULL;
+	double *share = palloc(size * sizeof(double));
 	NodeEstimate *fit = palloc(size * sizeof(NodeEstimate));
 
-	if (evidence->refinement != NULL)
-		refinement = palloc(size * sizeof(NodeEstimate));
 	for (int32 node = 0; node < size; node++)
-	{
-		growth[node] = survey_estimate(evidence, evidence->growth, node);
-		if (refinement != NULL)
-			refinement[node] = survey_estimate(evidence, evidence->refinement, node);
-	}
-	growth[TRIE_ROOT] = (NodeEstimate){evidence->users, 0};
-	consistency_fit(evidence->trie, growth, refinement, fit);
-	pfree(growth);
-	if (refinement != NULL)
-		pfree(refinement);
+		share[node] = within(mean_share(evidence, node));
+	fit_at(evidence, share, fit);
+	for (int32 node = 0; node < size; node++)
+		share[node] = within(fit[node].value / evidence->users);
+	fit_at(evidence, share, fit);
+	pfree(share);
 	return fit;
 }
 

@@ -113,11 +113,12 @@ static void
 open_first(Privtrie *state)
 {
 	int children = trie_children(&state->trie);
+	double limit = Min(FIRST_OPEN, open_limit(state));
 	double n = children;
 
 	state->open[state->n_open++] = TRIE_ROOT;
 	expand(state, &(int32){TRIE_ROOT}, 1);
-	for (int depth = 1; depth <= state->query.max_length && n * children <= FIRST_OPEN; depth++)
+	for (int depth = 1; depth <= state->query.max_length && n * children <= limit; depth++)
 	{
 		int32 *prefixes = palloc(state->n_open * sizeof(int32));
 

@@ -4,6 +4,8 @@
  */
 #include "poll_each.h"
 
+#include <math.h>
+
 #include "common/dp_sample.h"
 
 #define MARK_NONE (-1)
@@ -19,8 +21,21 @@ symbols_of(const char *word)
 	return symbol;
 }
 
+/* By how much two truths can move the likelihood of an answer. */
+static double
+epsilon_of(const Oracle *oracle)
+{
+	double one = (double) ORACLE_ONE;
+	double yes = (double) oracle->yes / one;
+	double no = (double) oracle->no / one;
+
+	if (oracle->kind == ORACLE_CHOICE || oracle->kind == ORACLE_HASH)
+		return log(yes * (oracle->values - 1) / (1 - yes));
+	return oracle->kind == ORACLE_SIGN ? log(yes / no) : log(yes / no * (1 - no) / (1 - yes));
+}
+
 static void
-record(PollEach *each, int32 node, int64 from, int64 to)
+record(PollEach *each, int32 node, int64 from, int64 to, const Oracle *oracle)
 {
 	if (!each->recording)
 		return;
@@ -34,7 +49,20 @@ record(PollEach *each, int32 node, int64 from, int64 to)
 		each->capacity *= 2;
 		each->asked = repalloc(each->asked, each->capacity * sizeof(PollAsked));
 	}
-	each->asked[each->n_asked++] = (PollAsked){node, from, to};
+	each->asked[each->n_asked++] = (PollAsked){node, from, to, epsilon_of(oracle)};
+}
+
+static void
+record_trie(PollEach *each, const Trie *trie)
+{
+	if (!each->recording)
+		return;
+	if (each->parent != NULL)
+		pfree(each->parent);
+	each->n_nodes = trie->size;
+	each->parent = palloc(trie->size * sizeof(int32));
+	for (int32 node = 0; node < trie->size; node++)
+		each->parent[node] = trie->node[node].parent;
 }
 
 /* The place of the one node asked about that holds the term, or MARK_NONE. */
@@ -105,8 +133,9 @@ ask(void *state, const Trie *trie, const int32 *nodes, int n, int64 from, int64 
 		mark[nodes[i]] = i;
 		item[i] = oracle_item(symbol, trie_prefix(trie, nodes[i], symbol));
 		depth = Max(depth, trie->node[nodes[i]].depth);
-		record(each, nodes[i], from, to);
+		record(each, nodes[i], from, to, oracle);
 	}
+	record_trie(each, trie);
 	for (int64 place = from; place < to; place++)
 	{
 		const LocalTerm *term = &each->term[place];
@@ -133,6 +162,7 @@ ask_lengths(void *state, int n, int64 from, int64 to, const Oracle *oracle, int6
 	PollEach *each = state;
 	int64 answered = 0;
 
+	record(each, POLL_LENGTHS, from, to, oracle);
 	for (int i = 0; i < n; i++)
 		supported[i] = 0;
 	for (int64 place = from; place < to; place++)
@@ -207,28 +237,51 @@ poll_each_free(PollEach *each)
 	pfree(each->term);
 	if (each->asked != NULL)
 		pfree(each->asked);
+	if (each->parent != NULL)
+		pfree(each->parent);
+}
+
+/* What the user at a place has spent: on lengths, and on the dearest path of the trie. */
+static double
+epsilon_at(const PollEach *each, int64 place, double *along)
+{
+	double lengths = 0;
+	double dearest = 0;
+
+	for (int32 node = 0; node < each->n_nodes; node++)
+		along[node] = 0;
+	for (int i = 0; i < each->n_asked; i++)
+	{
+		const PollAsked *asked = &each->asked[i];
+
+		if (asked->from > place || asked->to <= place)
+			continue;
+		if (asked->node == POLL_LENGTHS)
+			lengths += asked->epsilon;
+		else
+			along[asked->node] += asked->epsilon;
+	}
+	for (int32 node = 1; node < each->n_nodes; node++)
+	{
+		along[node] += along[each->parent[node]];
+		dearest = Max(dearest, along[node]);
+	}
+	return lengths + dearest;
 }
 
 /*
- * Was no place asked twice about nodes of one path, or about the same node?  Walks from
- * each ask up to the root and compares ranges; for small tries.
+ * The most that any user has spent, from what was written down: answers about nodes of
+ * one path add up, those about others are of one vector (Lemma IV.3).
  */
-bool
-poll_each_once_on_each_path(const PollEach *each, const Trie *trie)
+double
+poll_each_epsilon(const PollEach *each)
 {
+	double *along = palloc(Max(each->n_nodes, 1) * sizeof(double));
+	double most = 0;
+
 	for (int i = 0; i < each->n_asked; i++)
-	{
-		const PollAsked *below = &each->asked[i];
-
-		for (int32 node = below->node; node != TRIE_NONE; node = trie->node[node].parent)
-			for (int j = 0; j < each->n_asked; j++)
-			{
-				const PollAsked *above = &each->asked[j];
-
-				if (j != i && above->node == node && above->from < below->to &&
-					below->from < above->to)
-					return false;
-			}
-	}
-	return true;
+		if (i == 0 || each->asked[i].from != each->asked[i - 1].from)
+			most = Max(most, epsilon_at(each, each->asked[i].from, along));
+	pfree(along);
+	return most;
 }

@@ -17,13 +17,16 @@ typedef struct PollWord
 	int64 users;
 } PollWord;
 
-/* One node that was asked of one range of places. */
+/* What was asked of one range of places: about one node, or about lengths. */
 typedef struct PollAsked
 {
-	int32 node;
+	int32 node; /* POLL_LENGTHS: about lengths */
 	int64 from;
 	int64 to;
+	double epsilon; /* what one answer costs, by the oracle's probabilities */
 } PollAsked;
+
+#define POLL_LENGTHS (-1)
 
 typedef struct PollEach
 {
@@ -37,11 +40,13 @@ typedef struct PollEach
 	int n_asked;
 	int capacity;
 	PollAsked *asked;
+	int32 n_nodes;
+	int32 *parent; /* of each node of the trie that was asked about */
 } PollEach;
 
 extern void poll_each_init(PollEach *each, const PollWord *words, int n, DpRandom *rng);
 extern void poll_each_shuffle(PollEach *each);
 extern void poll_each_free(PollEach *each);
-extern bool poll_each_once_on_each_path(const PollEach *each, const Trie *trie);
+extern double poll_each_epsilon(const PollEach *each);
 
 #endif /* POLL_EACH_H */
