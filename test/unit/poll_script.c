@@ -27,6 +27,9 @@
 /* So many seeds stand for all; to each of them the bound must apply. */
 #define SCRIPT_SEEDS 4
 
+/* Of the other users' answers, besides all yes, all no, and none. */
+#define MIXTURES 5
+
 /* ---- the script ---- */
 
 /* The target's next answer, one of so many. */
@@ -77,16 +80,9 @@ probability(uint64 units)
 static bool
 other_supports(const PollScript *script, int64 place, uint64 what)
 {
-	switch (script->others)
-	{
-		case OTHERS_YES:
-			return true;
-		case OTHERS_MIXED:
-		case OTHERS_MIXED_AGAIN:
-			return dp_mix64(dp_mix64(script->others, place), what) % 2 == 0;
-		default:
-			return false;
-	}
+	if (script->others < OTHERS_MIXED)
+		return script->others == OTHERS_YES;
+	return dp_mix64(dp_mix64(script->others, place), what) % 2 == 0;
 }
 
 /* The target answers with a bit: of each term, is it true?  what: a number of the question. */
@@ -314,7 +310,7 @@ script_audit(ScriptMethod method, const void *query, int64 users, const char *co
 
 	init_script(&script, users, words, terms);
 	for (script.target = 0; script.target < users; script.target++)
-		for (int others = 0; others < OTHERS_KINDS; others++)
+		for (int others = 0; others < OTHERS_MIXED + MIXTURES; others++)
 		{
 			script.others = others;
 			audit_place(&script, method, query, &audit);

@@ -20,17 +20,15 @@ typedef enum ScriptOthers
 {
 	OTHERS_YES,
 	OTHERS_NO,
-	OTHERS_MIXED,
-	OTHERS_MIXED_AGAIN,
 	OTHERS_ABSENT,
-	OTHERS_KINDS
+	OTHERS_MIXED /* and all numbers above it: each another mixture */
 } ScriptOthers;
 
 typedef struct PollScript
 {
 	Poll poll; /* its state is this structure: it must not move */
 	int64 target;
-	ScriptOthers others;
+	int others; /* ScriptOthers */
 	int terms;
 	LocalTerm term[SCRIPT_TERMS];
 
