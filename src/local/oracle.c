@@ -15,8 +15,8 @@
  *	 e^epsilon.
  * - One bit, symmetric: yes = 1 - no, ratio yes / no = (1 - no) / no.
  * - One of g values (generalised randomised response; the name of Kairouz et al., ICML
- *	 2016): the true one with probability keep = e^epsilon / (e^epsilon + g - 1), else one of the others, all alike; the ratio
- *	 is keep (g - 1) / (1 - keep).
+ *	 2016): the true one with probability keep = e^epsilon / (e^epsilon + g - 1), else one
+ *	 of the others, all alike; the ratio is keep (g - 1) / (1 - keep).
  * - One of g hash values (optimal local hashing, ibid.): the same on a hash value; the
  *	 seed is drawn without regard to the truth.
  *

@@ -75,7 +75,7 @@ report(const char *name, const ScriptAudit *audit, double epsilon)
 static void
 test_printed(int length)
 {
-	PrintedQuery query = {.epsilon = 1, .eta = 0.01, .alphabet = 2, .max_length = length, .batch = 2};
+	PrintedQuery query = {1, .eta = 0.01, .alphabet = 2, .max_length = length, .batch = 2};
 	int chain = length + 1;
 	ScriptAudit audit = audit_sets(printed_trie_run, &query, 4, two_letters,
 								   lengthof(two_letters));
