@@ -66,9 +66,12 @@ DIST_OBJS = \
 
 # Local differential privacy; doesn't know the ledger.
 LOCAL_OBJS = \
+	src/local/alphabet.o \
 	src/local/bsl.o \
 	src/local/candidates.o \
 	src/local/consistency.o \
+	src/local/crowd.o \
+	src/local/crowd_read.o \
 	src/local/length.o \
 	src/local/methods.o \
 	src/local/oracle.o \
@@ -76,6 +79,7 @@ LOCAL_OBJS = \
 	src/local/prefixes.o \
 	src/local/privtrie.o \
 	src/local/reports.o \
+	src/local/round.o \
 	src/local/survey.o \
 	src/local/treehist.o \
 	src/local/trie.o
@@ -123,6 +127,8 @@ API_OBJS = \
 	src/api/dist_arguments.o \
 	src/api/dist_price.o \
 	src/api/distribution.o \
+	src/api/frequent_terms.o \
+	src/api/local_arguments.o \
 	src/api/module.o \
 	src/api/named_call.o \
 	src/api/next_words.o \
@@ -173,6 +179,7 @@ SQL_PIECES = \
 	src/sql/22_dist.sql \
 	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
+	src/sql/27_local.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
@@ -192,6 +199,7 @@ UPGRADE_PIECES = \
 	src/sql/22_dist.sql \
 	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
+	src/sql/27_local.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql

@@ -4,7 +4,7 @@
  *
  * A mechanism is priced by the very code of its calls: its arguments are parsed as
  * a call's (arguments.c) and its plans made as a call's (price.c).  Another
- * mechanism joins by a line in the table below.
+ * mechanism joins by a line in the table below (planned_functions).
  */
 #include "postgres.h"
 
@@ -18,6 +18,7 @@
 #include "utils/jsonb.h"
 
 #include "api/dist_price.h"
+#include "api/local_arguments.h"
 #include "api/named_call.h"
 #include "api/price.h"
 
@@ -66,26 +67,40 @@ plan_distribution(FunctionCallInfo call, const LedgerTerms *terms)
 	return dist_request(&arguments, terms, plans);
 }
 
-static const struct
+static LedgerRequest
+plan_frequent_terms(FunctionCallInfo call, const LedgerTerms *terms)
 {
-	const char *function;
+	LocalArguments arguments;
+
+	parse_local_arguments(call, &arguments);
+	return local_request(&arguments, terms);
+}
+
+typedef struct PlannedFunction
+{
+	const char *name;
+	bool takes_delta;
 	Planner plan;
-} planners[] = {
-	{"dp_ngrams", plan_ngrams},
-	{"dp_set_union", plan_set_union},
-	{"bayes_dp_dist", plan_distribution},
+} PlannedFunction;
+
+static const PlannedFunction planned_functions[] = {
+	{"dp_ngrams", true, plan_ngrams},
+	{"dp_set_union", true, plan_set_union},
+	{"bayes_dp_dist", true, plan_distribution},
+	{"ldp_frequent_terms", false, plan_frequent_terms},
 };
 
-static Planner
-find_planner(const char *function)
+static const PlannedFunction *
+find_planned(const char *function)
 {
-	for (int i = 0; i < (int) lengthof(planners); i++)
-		if (strcmp(planners[i].function, function) == 0)
-			return planners[i].plan;
+	for (int i = 0; i < (int) lengthof(planned_functions); i++)
+		if (strcmp(planned_functions[i].name, function) == 0)
+			return &planned_functions[i];
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_ARGUMENT),
 			 errmsg("function \"%s\" has no price", function),
-			 errhint("Functions that have one are dp_ngrams, dp_set_union and bayes_dp_dist.")));
+			 errhint("Functions that have one are dp_ngrams, dp_set_union, bayes_dp_dist and "
+					 "ldp_frequent_terms.")));
 	return NULL; /* not reached */
 }
 
@@ -114,7 +129,7 @@ take_option(Jsonb **options, const char *key)
 static LedgerTerms
 terms_of_accounting(const char *accounting)
 {
-	LedgerTerms terms = {.delta = 1};
+	LedgerTerms terms = {.delta = 1, .public_user_count = true};
 
 	if (!accounting_by_name(accounting ? accounting : "gdp", &terms.accounting))
 		ereport(ERROR,
@@ -145,6 +160,16 @@ refuse_null(FunctionCallInfo fcinfo, int n, const char *name)
 				(errcode(ERRCODE_DP_ARGUMENT), errmsg("argument \"%s\" must not be null", name)));
 }
 
+/* A pure mechanism's calls have no delta: it is given as 0. */
+static void
+refuse_delta(FunctionCallInfo fcinfo, int n, const char *function)
+{
+	if (PG_ARGISNULL(n) || PG_GETARG_FLOAT8(n) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT), errmsg("delta must be 0 for %s", function),
+				 errdetail("Its releases are purely differentially private.")));
+}
+
 PG_FUNCTION_INFO_V1(dpngram_price);
 
 /*
@@ -160,7 +185,7 @@ dpngram_price(PG_FUNCTION_ARGS)
 		{"epsilon", PG_GETARG_DATUM(1), PG_ARGISNULL(1)},
 		{"delta", PG_GETARG_DATUM(2), PG_ARGISNULL(2)}};
 	const char *function;
-	Planner plan;
+	const PlannedFunction *planned;
 	Jsonb *options;
 	char *accounting;
 	char *dataset;
@@ -173,7 +198,9 @@ dpngram_price(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, 0, "function");
 	refuse_null(fcinfo, 3, "options");
 	function = NameStr(*PG_GETARG_NAME(0));
-	plan = find_planner(function);
+	planned = find_planned(function);
+	if (!planned->takes_delta)
+		refuse_delta(fcinfo, 2, function);
 	options = PG_GETARG_JSONB_P(3);
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR,
@@ -187,8 +214,8 @@ dpngram_price(PG_FUNCTION_ARGS)
 
 	terms = dataset ? ledger_terms(dataset) : terms_of_accounting(accounting);
 	fill_named_call(call, find_sibling(fcinfo->flinfo->fn_oid, function), options, given,
-					lengthof(given));
-	request = plan(call, &terms);
+					planned->takes_delta ? 2 : 1);
+	request = planned->plan(call, &terms);
 	chosen = dataset ? ledger_quote(dataset, &request) : 0;
 	price = accounting_price(&request.candidates[chosen], request.epsilon, request.delta);
 	return_price((ReturnSetInfo *) fcinfo->resultinfo, terms.accounting, &price);

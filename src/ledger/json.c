@@ -50,6 +50,14 @@ json_bool(StringInfo json, const char *key, bool value)
 	appendStringInfoString(json, value ? "true" : "false");
 }
 
+/* A value that is JSON already. */
+void
+json_raw(StringInfo json, const char *key, const char *value)
+{
+	json_key(json, key);
+	appendStringInfoString(json, value);
+}
+
 /* Former datasets, if there are any. */
 void
 json_sources(StringInfo json, const char *key, const List *sources)

@@ -14,6 +14,7 @@ extern void json_begin(StringInfo json);
 extern void json_text(StringInfo json, const char *key, const char *value);
 extern void json_number(StringInfo json, const char *key, double value);
 extern void json_bool(StringInfo json, const char *key, bool value);
+extern void json_raw(StringInfo json, const char *key, const char *value);
 extern void json_sources(StringInfo json, const char *key, const List *sources);
 extern char *json_end(StringInfo json);
 

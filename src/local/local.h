@@ -17,7 +17,8 @@ typedef enum LocalMethod
 	LOCAL_RAPPOR
 } LocalMethod;
 
-/* LocalQuery.frontier by default. */
+/* LocalQuery.k at most, and LocalQuery.frontier by default. */
+#define LOCAL_MAX_TERMS 1000000
 #define LOCAL_FRONTIER 2000
 
 /*
@@ -31,7 +32,7 @@ typedef struct LocalQuery
 	int alphabet;	  /* characters */
 	int max_length;	  /* of a term; longer ones are not found (the paper's tau) */
 	bool consistency; /* estimates agree along the trie (section IV-C) */
-	double eta;		  /* the paper's threshold; 0: so many standard deviations as our own rule says */
+	double eta;		  /* the paper's threshold; 0: as many standard deviations as our rule says */
 	int frontier;	  /* nodes of one depth that are expanded, at most */
 } LocalQuery;
 

@@ -1,0 +1,119 @@
+/*
+ * frequent_terms.c
+ *	  The SQL function ldp_frequent_terms().
+ *
+ * Arguments, units, errors and sources: COMMENT ON in src/sql/27_local.sql and doc/.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "api/local_arguments.h"
+#include "api/release.h"
+#include "compat.h"
+#include "local/crowd_read.h"
+#include "ngram/noise.h"
+
+/* The stream of a seeded call, beside those of other mechanisms. */
+#define STREAM_LOCAL 3000
+
+PG_FUNCTION_INFO_V1(dpngram_frequent_terms);
+
+/* A call on its way. */
+typedef struct TermsRelease
+{
+	LocalArguments arguments;
+
+	/* from the run on */
+	DpStatus status;
+	int64 users;
+	LocalResult result;
+} TermsRelease;
+
+static LedgerRequest
+terms_request(void *state, const LedgerTerms *terms)
+{
+	return local_request(&((TermsRelease *) state)->arguments, terms);
+}
+
+static void
+terms_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
+{
+	TermsRelease *release = state;
+	const LocalArguments *arguments = &release->arguments;
+	DpRandom *rng = noise_stream(noise, STREAM_LOCAL);
+	Crowd crowd;
+	Poll poll;
+
+	crowd_init(&crowd, rng);
+	crowd_read(&crowd, spec, arguments->alphabet, noise->sampling_key);
+	crowd_shuffle(&crowd);
+	poll = crowd_poll(&crowd);
+	release->users = poll.users;
+	release->status = local_run(arguments->method, &arguments->query, &poll, rng,
+								&release->result);
+}
+
+/* Puts the terms that were found into a function's result. */
+void
+put_local_result(ReturnSetInfo *rsinfo, const Alphabet *alphabet, const LocalResult *result)
+{
+	for (int i = 0; i < result->n; i++)
+	{
+		const LocalFound *found = &result->found[i];
+		char *term = alphabet_text(alphabet, found->symbol, found->length);
+		Datum values[3] = {CStringGetTextDatum(term), Float8GetDatum(found->estimate),
+						   Float8GetDatum(found->stddev)};
+		bool nulls[3] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+static void
+terms_rows(void *state, ReturnSetInfo *rsinfo)
+{
+	const TermsRelease *release = state;
+
+	put_local_result(rsinfo, release->arguments.alphabet, &release->result);
+}
+
+/* For the log: the number of reports, which the owner declared public. */
+static char *
+terms_used(void *state)
+{
+	return psprintf("{\"reports\": " INT64_FORMAT "}", ((TermsRelease *) state)->users);
+}
+
+static const char *
+terms_failure(void *state)
+{
+	if (((TermsRelease *) state)->status == DP_OK)
+		return NULL;
+	return "the method would take more work or memory than its limits allow";
+}
+
+/*
+ * ldp_frequent_terms(relation, user_col, term_col, epsilon, k, method, alphabet,
+ * max_length, consistency, options): the terms that most users have, each user's answers
+ * being epsilon-differentially private on their own.
+ */
+Datum
+dpngram_frequent_terms(PG_FUNCTION_ARGS)
+{
+	static const ReleaseMethods methods = {.request = terms_request,
+										   .run = terms_run,
+										   .rows = terms_rows,
+										   .used = terms_used,
+										   .failure = terms_failure};
+	TermsRelease release = {0};
+
+	InitMaterializedSRF(fcinfo, 0);
+	parse_local_arguments(fcinfo, &release.arguments);
+	release_texts(fcinfo, &release.arguments.target, &methods, &release);
+	return (Datum) 0;
+}

@@ -1,0 +1,53 @@
+/* Frequent terms under local differential privacy. */
+
+CREATE FUNCTION @extschema@.ldp_frequent_terms(
+	relation regclass,
+	user_col name,
+	term_col name,
+	epsilon float8,
+	k int DEFAULT 50,
+	method text DEFAULT 'privtrie',
+	alphabet text DEFAULT 'a-z',
+	max_length int DEFAULT 20,
+	consistency boolean DEFAULT true,
+	options jsonb DEFAULT '{}')
+RETURNS TABLE (term text, frequency float8, stddev float8)
+AS 'MODULE_PATHNAME', 'dpngram_frequent_terms'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.ldp_frequent_terms(regclass, name, name, float8, int, text, text, int, boolean,
+	jsonb) IS
+'the k terms of a protected column that most users have, with the estimated number of those users and its standard deviation; each user''s answers are epsilon-differentially private on their own; the number of users is released; debits the dataset''s budget for good';
+
+CREATE FUNCTION @extschema@.frequent_terms_fscore(
+	terms text[],
+	relation regclass,
+	user_col name,
+	term_col name,
+	k int DEFAULT NULL)
+RETURNS TABLE ("precision" float8, recall float8, fscore float8)
+LANGUAGE plpgsql STABLE CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+	IF terms IS NULL OR relation IS NULL OR user_col IS NULL OR term_col IS NULL THEN
+		RAISE EXCEPTION 'terms, relation, user_col and term_col must not be null'
+			USING ERRCODE = 'NG005';
+	END IF;
+	IF NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = relation) THEN
+		RAISE EXCEPTION 'only the owner of the relation may use frequent_terms_fscore'
+			USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its result is not differentially private.';
+	END IF;
+	RETURN QUERY EXECUTE format(
+		'WITH given AS (SELECT DISTINCT t FROM unnest($1) t),
+			wanted AS (SELECT coalesce($2, (SELECT count(*)::int FROM given)) AS k),
+			truth AS (SELECT %2$I::text AS t FROM %3$s WHERE %1$I IS DISTINCT FROM NULL AND %2$I::text <> ''''
+				GROUP BY 1 ORDER BY count(DISTINCT %1$I) DESC, (%2$I::text) COLLATE "C" LIMIT (SELECT k FROM wanted)),
+			hits AS (SELECT count(*)::float8 AS n FROM given JOIN truth USING (t)),
+			sizes AS (SELECT (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM truth) AS truth)
+		SELECT hits.n / nullif(sizes.given, 0), hits.n / nullif(sizes.truth, 0),
+			coalesce(2 * hits.n / nullif(sizes.given + sizes.truth, 0), 0)
+		FROM hits, sizes', user_col, term_col, relation) USING terms, k;
+END
+$function$;
+COMMENT ON FUNCTION @extschema@.frequent_terms_fscore(text[], regclass, name, name, int) IS
+'precision, recall and F-score of terms against the k that truly most users of a relation have, or as many as there are terms; not private, for the relation''s owner only';
