@@ -203,6 +203,21 @@ holders_of(Crowd *crowd, const Trie *trie, int32 node)
 	return crowd->holders[node];
 }
 
+/*
+ * The holders of a node that is asked about, by place.  Where they have been divided among
+ * its children they are not: then all begins anew.  Methods go down the trie and up never.
+ */
+static CrowdHolders
+holders_by_place(Crowd *crowd, const Trie *trie, int32 node)
+{
+	int32 child = trie->node[node].first_child;
+
+	if (trie == crowd->trie && child != TRIE_NONE && child < crowd->holders_capacity &&
+		crowd->holders[child].known)
+		begin_trie(crowd, trie);
+	return holders_of(crowd, trie, node);
+}
+
 /* How many of them stand before a place. */
 static int64
 holders_before(const Crowd *crowd, CrowdHolders holders, int64 place)
@@ -240,7 +255,7 @@ crowd_ask(void *state, const Trie *trie, const int32 *nodes, int n, int64 from, 
 
 	for (int i = 0; i < n; i++)
 	{
-		CrowdHolders holders = holders_of(crowd, trie, nodes[i]);
+		CrowdHolders holders = holders_by_place(crowd, trie, nodes[i]);
 		int64 c = holders_before(crowd, holders, to) - holders_before(crowd, holders, from);
 
 		if (i % 64 == 0)
