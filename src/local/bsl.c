@@ -28,9 +28,6 @@
 /* Epsilon's parts are smaller by this, so that they never add up to more than it. */
 #define ROUNDING (1 - 1e-12)
 
-/* A prefix is frequent that is so many standard deviations above what nobody's has. */
-#define BSL_Z 3.0
-
 typedef struct Growth
 {
 	const LocalQuery *query;
@@ -62,6 +59,7 @@ grow_depth(Growth *growth, int32 *nodes, int *n, int depth)
 	int64 from = growth->start + depth * growth->step;
 	int n_asked = 0;
 	int passed = 0;
+	double z = survey_threshold(growth->query, 1);
 
 	for (int i = 0; i < *n; i++)
 	{
@@ -72,7 +70,7 @@ grow_depth(Growth *growth, int32 *nodes, int *n, int depth)
 			   from + growth->places);
 	for (int i = 0; i < n_asked; i++)
 		if (!trie_is_term(&growth->trie, asked[i]) &&
-			survey_passes(&growth->survey, asked[i], growth->query->eta, BSL_Z))
+			survey_passes(&growth->survey, asked[i], growth->query->eta, z))
 			asked[passed++] = asked[i];
 	*n = candidates_best(&growth->survey, asked, passed, room_for(growth));
 	pfree(nodes);
@@ -109,7 +107,7 @@ static void
 find_terms(Growth *growth, int64 from, int64 to, bool everyone, LocalResult *result)
 {
 	Evidence evidence = {growth->query, &growth->trie, growth->poll->users,
-						 &growth->survey, &growth->refinement, everyone};
+						 &growth->survey, &growth->refinement, everyone, false};
 
 	trie_init(&growth->trie, growth->query->alphabet);
 	grow(growth);

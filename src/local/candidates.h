@@ -21,6 +21,7 @@ typedef struct Evidence
 	const Survey *growth;	  /* what made the trie grow */
 	const Survey *refinement; /* about whole terms only; NULL: none */
 	bool everyone;			  /* each survey asked all users, not each a part of them */
+	bool stopping;			  /* prefixes were asked about until they looked frequent, or rare */
 } Evidence;
 
 extern int candidates_below(const Trie *trie, int32 node, int longest, int32 *nodes);

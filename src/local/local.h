@@ -19,7 +19,7 @@ typedef enum LocalMethod
 
 /* LocalQuery.k at most, and LocalQuery.frontier by default. */
 #define LOCAL_MAX_TERMS 1000000
-#define LOCAL_FRONTIER 2000
+#define LOCAL_FRONTIER 10000
 
 /*
  * What all methods are told; public.  Methods that need more have a structure of their
@@ -33,7 +33,7 @@ typedef struct LocalQuery
 	int max_length;	  /* of a term; longer ones are not found (the paper's tau) */
 	bool consistency; /* estimates agree along the trie (section IV-C) */
 	double eta;		  /* the paper's threshold; 0: as many standard deviations as our rule says */
-	int frontier;	  /* nodes of one depth that are expanded, at most */
+	int frontier;	  /* prefixes that are kept from one step to the next, at most */
 } LocalQuery;
 
 /* A term found: symbols without SYMBOL_END, and its estimated number of users. */

@@ -32,7 +32,8 @@ extern void survey_add(Survey *survey, const int32 *nodes, int n, const int64 *s
 extern void survey_ask(Survey *survey, const Poll *poll, const Trie *trie, const int32 *nodes,
 					   int n, int64 from, int64 to);
 extern double survey_share(const Survey *survey, int32 node);
-extern double survey_score(const Survey *survey, int32 node);
+extern double survey_null_deviation(const Survey *survey, double answered);
+extern double survey_threshold(const LocalQuery *query, int looks);
 extern bool survey_passes(const Survey *survey, int32 node, double eta, double z);
 
 #endif /* DPNGRAM_LOCAL_SURVEY_H */

@@ -26,7 +26,15 @@ static DpRandom rng;
 
 /* Lengths are such that Estimate_l does not cut off a frequent word. */
 static const PollWord words[] = {
-	{"a", 900}, {"bead", 700}, {"cabbed", 900}, {"dab", 500}, {"bee", 400}, {"", 300}, {"ea", 1}, {"eb", 1}, {"ec", 1}, {"decade", 1}};
+	{"a", 900},
+	{"bead", 700},
+	{"cabbed", 900},
+	{"dab", 500},
+	{"bee", 400},
+	{"", 300},
+	{"ea", 1},
+	{"decade", 1},
+};
 
 #define FREQUENT 5
 
@@ -264,15 +272,17 @@ collect(Method method, const LocalQuery *query, Sums *sums)
 }
 
 /*
- * Without consistency estimates are unbiased and cover as they say.  With it they are a
- * little biased (see candidates.c), and cover at least as often.
+ * Estimates are unbiased and cover as they say.  BSL's and IBSL's fits are a little biased
+ * (see candidates.c), and cover at least as often.
  */
 static void
 test_estimates(int m, bool consistency)
 {
 	const char *name = methods[m].name;
+	const char *with = consistency ? " with consistency" : "";
 	LocalQuery query = usual;
 	Sums sums[FREQUENT];
+	bool fits = consistency && methods[m].run != privtrie_run;
 
 	query.epsilon = methods[m].epsilon;
 	query.k = 1000;
@@ -282,15 +292,15 @@ test_estimates(int m, bool consistency)
 	{
 		double mean = sums[i].sum / RUNS;
 		double deviation = sqrt(sums[i].squares / RUNS - mean * mean);
-		double allowed = (consistency ? BIAS : 0) + 4 / sqrt(RUNS);
+		double allowed = (fits ? BIAS : 0) + 4 / sqrt(RUNS);
 
 		ok(sums[i].found == RUNS && fabs(mean) <= allowed * deviation,
-		   "%s, '%s': found in %d runs, mean error %.2f of deviation %.2f", name, words[i].word,
-		   sums[i].found, mean, deviation);
+		   "%s%s, '%s': found in %d runs, mean error %.2f of deviation %.2f", name, with,
+		   words[i].word, sums[i].found, mean, deviation);
 		ok((sums[i].within1 > 0.683 * RUNS || agrees(sums[i].within1, RUNS, 0.682689)) &&
 			   (sums[i].within2 > 0.95 * RUNS || agrees(sums[i].within2, RUNS, 0.95)) &&
-			   (consistency || agrees(sums[i].within1, RUNS, 0.682689)),
-		   "%s, '%s': standard deviations cover %d and %d of %d", name, words[i].word,
+			   (fits || agrees(sums[i].within1, RUNS, 0.682689)),
+		   "%s%s, '%s': standard deviations cover %d and %d of %d", name, with, words[i].word,
 		   sums[i].within1, sums[i].within2, RUNS);
 	}
 }
