@@ -16,7 +16,9 @@
  */
 #include "common/dp_base.h"
 
-#ifndef FRONTEND
+#ifdef FRONTEND
+#include "common/logging.h"
+#else
 #include "utils/palloc.h"
 #endif
 
