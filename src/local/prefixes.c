@@ -21,6 +21,9 @@
  * new candidates, the first (alphabet + 1)^start, and at most keep levels terms found
  * before.  The plan lessens start, step and keep until all levels fit into
  * PREFIX_MAX_NODES nodes, so a large alphabet costs accuracy rather than memory.
+ *
+ * What is kept is a number of prefixes, not those above a threshold, and estimates are
+ * not fitted to a trie: the query's eta and consistency mean nothing here.
  */
 #include "common/dp_base.h"
 

@@ -32,6 +32,10 @@ typedef struct Estimates
 	int within_2;
 } Estimates;
 
+static void test_estimates(const char *method, const PollWord *words, int n, int sought,
+						   DpRandom *rng, MethodRun run, const void *context)
+	pg_attribute_unused();
+
 /* The term in a result, or NULL. */
 static const LocalFound *
 found_word(const LocalResult *result, const char *word)
