@@ -107,17 +107,20 @@ bound_exp(Workspace *w, BIGNUM *sum, double x, bool up)
 }
 
 static void
-product_of(Workspace *w, BIGNUM *product, const uint64 *factor)
+product_of(Workspace *w, BIGNUM *product, const dp_uint128 *factor, int n)
 {
-	must(BN_one(product));
-	for (int i = 0; i < QUOTIENT_FACTORS; i++)
+	must(n <= QUOTIENT_FACTORS && BN_one(product));
+	for (int i = 0; i < n; i++)
 	{
-		must(BN_set_word(w->x, factor[i]));
+		must(BN_set_word(w->x, (uint64) (factor[i] >> 64)));
+		must(BN_lshift(w->x, w->x, 64));
+		must(BN_set_word(w->term, (uint64) factor[i]));
+		must(BN_add(w->x, w->x, w->term));
 		must(BN_mul(product, product, w->x, w->context));
 	}
 }
 
-/* Is the quotient <= e^x?  The answer is yes only if it is certain. */
+/* Is the quotient <= e^x?  The answer is yes only if it is certain; over 0 it is no. */
 bool
 quotient_at_most_exp(const Quotient *q, double x)
 {
@@ -126,11 +129,11 @@ quotient_at_most_exp(const Quotient *q, double x)
 
 	begin(&w);
 	bound_exp(&w, w.low, x, false);
-	product_of(&w, w.left, q->num);
-	product_of(&w, w.right, q->den);
+	product_of(&w, w.left, q->num, q->factors);
+	product_of(&w, w.right, q->den, q->factors);
 	must(BN_lshift(w.left, w.left, PLACES));
 	must(BN_mul(w.right, w.right, w.low, w.context));
-	result = BN_cmp(w.left, w.right) <= 0;
+	result = !BN_is_zero(w.right) && BN_cmp(w.left, w.right) <= 0;
 	end(&w);
 	return result;
 }
@@ -144,8 +147,8 @@ quotient_near_exp(const Quotient *q, double x, double tolerance)
 
 	begin(&w);
 	bound_exp(&w, w.high, x, true);
-	product_of(&w, w.left, q->num);
-	product_of(&w, w.right, q->den);
+	product_of(&w, w.left, q->num, q->factors);
+	product_of(&w, w.right, q->den, q->factors);
 	must(BN_lshift(w.left, w.left, PLACES + 62));
 	must(BN_mul(w.right, w.right, w.high, w.context));
 	must(BN_set_word(w.x, (uint64) ldexp(1 - tolerance, 62)));

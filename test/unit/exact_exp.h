@@ -5,15 +5,16 @@
 #ifndef EXACT_EXP_H
 #define EXACT_EXP_H
 
-#include "postgres_fe.h"
+#include "common/dp_base.h"
 
-/* A quotient of products of integers, of at most so many factors each; 1 fills up. */
-#define QUOTIENT_FACTORS 4
+/* A quotient of products of integers, of at most so many factors each. */
+#define QUOTIENT_FACTORS 16
 
 typedef struct Quotient
 {
-	uint64 num[QUOTIENT_FACTORS];
-	uint64 den[QUOTIENT_FACTORS];
+	int factors;
+	dp_uint128 num[QUOTIENT_FACTORS];
+	dp_uint128 den[QUOTIENT_FACTORS];
 } Quotient;
 
 extern bool quotient_at_most_exp(const Quotient *q, double x);

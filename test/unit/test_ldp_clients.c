@@ -36,7 +36,7 @@ static const struct
 	{3, {1, 1, 1}},
 	{3, {1, 1, 2}},
 	{3, {2, 1, 2}},
-	{4, {1, 1, 1, 1}},
+	{4, {1}},
 	{4, {2, 1, 2, 2}},
 };
 
@@ -65,12 +65,6 @@ query_of(double epsilon)
 /* How near to e^epsilon the worst quotient must come. */
 #define TIGHT 1e-9
 
-static bool
-at_most(const Quotient *q, double epsilon)
-{
-	return quotient_at_most_exp(q, epsilon);
-}
-
 /* ---- TreeHist: a bit ---- */
 
 /* The report that comes of two words: the column, and the coin. */
@@ -83,8 +77,11 @@ treehist_of(const TreeHistPlan *plan, int64 place, const LocalTerm *term, uint64
 	return treehist_report(plan, place, term, &rng);
 }
 
+/* So many coins there are. */
+#define COINS ((dp_uint128) 1 << 64)
+
 /*
- * The number of coins, of 2^64, that make the value 1.  The value changes once on the way
+ * The number of coins that make the value 1.  The value changes once on the way
  * from the smallest to the largest coin; bisection finds where.  0 or nearly 2^64 where it
  * does not change.
  */
@@ -106,7 +103,7 @@ coins_for_one(const TreeHistPlan *plan, int64 place, const LocalTerm *term, uint
 		else
 			high = middle;
 	}
-	return first == 0 ? 0 - high : high;
+	return first == 0 ? (uint64) (COINS - high) : high;
 }
 
 /* Column and place say nothing of the term. */
@@ -142,11 +139,12 @@ judge_treehist(const TreeHistPlan *plan, int64 place, uint64 seed, double epsilo
 		for (int t = 0; t < TERMS; t++)
 			for (int value = 0; value < 2; value++)
 			{
-				Quotient q = {{value == 1 ? one[s] : 0 - one[s], 1, 1, 1},
-							  {value == 1 ? one[t] : 0 - one[t], 1, 1, 1}};
+				dp_uint128 p = value == 1 ? one[s] : COINS - one[s];
+				dp_uint128 q = value == 1 ? one[t] : COINS - one[t];
+				Quotient quotient = {1, {p}, {q}};
 
-				v->bounded = v->bounded && at_most(&q, epsilon);
-				v->reached = v->reached || quotient_near_exp(&q, epsilon, TIGHT);
+				v->bounded = v->bounded && quotient_at_most_exp(&quotient, epsilon);
+				v->reached = v->reached || quotient_near_exp(&quotient, epsilon, TIGHT);
 			}
 }
 
@@ -295,8 +293,7 @@ true_bits(const Round *round, const Oracle *oracle, const LocalTerm *term, char 
 static bool
 differs_within(const Oracle *oracle, double epsilon, const char *a, const char *b, bool *most)
 {
-	Quotient q = {{1, 1, 1, 1}, {1, 1, 1, 1}};
-	int n = 0;
+	Quotient q = {0};
 
 	for (; *a != '\0'; a++, b++)
 	{
@@ -304,14 +301,14 @@ differs_within(const Oracle *oracle, double epsilon, const char *a, const char *
 			return false;
 		if (*a == *b)
 			continue;
-		if (n == QUOTIENT_FACTORS)
+		if (q.factors == QUOTIENT_FACTORS)
 			return false;
-		q.num[n] = *a == '1' ? oracle->yes : ORACLE_ONE - oracle->no;
-		q.den[n] = *a == '1' ? oracle->no : ORACLE_ONE - oracle->yes;
-		n++;
+		q.num[q.factors] = *a == '1' ? oracle->yes : ORACLE_ONE - oracle->no;
+		q.den[q.factors] = *a == '1' ? oracle->no : ORACLE_ONE - oracle->yes;
+		q.factors++;
 	}
 	*most = *most || quotient_near_exp(&q, epsilon, TIGHT);
-	return at_most(&q, epsilon);
+	return quotient_at_most_exp(&q, epsilon);
 }
 
 static void

@@ -83,7 +83,7 @@ fine(const Verdict *v, const char *what)
 
 /* P(the bits of the answer | truth), one factor a node; truth NODES: none of them. */
 static void
-bits_probability(const Oracle *oracle, int answer, int truth, uint64 *factor)
+bits_probability(const Oracle *oracle, int answer, int truth, dp_uint128 *factor)
 {
 	for (int node = 0; node < NODES; node++)
 	{
@@ -106,7 +106,7 @@ audit_bits(double epsilon)
 		for (int a = 0; a < TRUTHS; a++)
 			for (int b = 0; b < TRUTHS; b++)
 			{
-				Quotient q = {{1, 1, 1, 1}, {1, 1, 1, 1}};
+				Quotient q = {.factors = NODES};
 
 				bits_probability(&oracle, answer, a, q.num);
 				bits_probability(&oracle, answer, b, q.den);
@@ -125,16 +125,16 @@ static Quotient
 value_probability(const Oracle *oracle, uint32 value, uint32 truth)
 {
 	if (truth == oracle->values)
-		return (Quotient){{ORACLE_ONE, 1, 1, 1}, {oracle->values, 1, 1, 1}};
+		return (Quotient){1, {ORACLE_ONE}, {oracle->values}};
 	if (value == truth)
-		return (Quotient){{oracle->keep, 1, 1, 1}, {1, 1, 1, 1}};
-	return (Quotient){{ORACLE_ONE - oracle->keep, 1, 1, 1}, {oracle->values - 1, 1, 1, 1}};
+		return (Quotient){1, {oracle->keep}, {1}};
+	return (Quotient){1, {ORACLE_ONE - oracle->keep}, {oracle->values - 1}};
 }
 
 static Quotient
 ratio_of(Quotient a, Quotient b)
 {
-	return (Quotient){{a.num[0], b.den[0], 1, 1}, {a.den[0], b.num[0], 1, 1}};
+	return (Quotient){2, {a.num[0], b.den[0]}, {a.den[0], b.num[0]}};
 }
 
 /* Values 0 and 1, 2 if there is one, and none: all the others are like value 2. */
@@ -236,7 +236,7 @@ test_judge(void)
 
 		if (oracle_sign(epsilon, &oracle) != DP_OK)
 			sees = false;
-		exact = (Quotient){{oracle.yes, 1, 1, 1}, {oracle.no, 1, 1, 1}};
+		exact = (Quotient){1, {oracle.yes}, {oracle.no}};
 		sees = sees && quotient_at_most_exp(&exact, epsilon);
 		/* one part in 10^13 less noise; at least one unit */
 		exact.den[0] -= Max(1, oracle.no / UINT64CONST(10000000000000));
