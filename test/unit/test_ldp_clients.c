@@ -14,6 +14,7 @@
 #include "local/round.h"
 #include "local/treehist.h"
 #include "poll_each.h"
+#include "results.h"
 #include "script_rng.h"
 #include "tap.h"
 
@@ -414,14 +415,6 @@ counter_init(Counter *counter, DpRandom *rng)
 						   counted_visit};
 }
 
-static void
-free_result(LocalResult *result)
-{
-	for (int i = 0; i < result->n; i++)
-		pfree(result->found[i].symbol);
-	pfree(result->found);
-}
-
 /* No user twice, and few never, with a term to report or without. */
 static void
 test_once(const char *name, LocalMethod method, int may_be_missed)
@@ -436,7 +429,7 @@ test_once(const char *name, LocalMethod method, int may_be_missed)
 	dp_random_seeded(&rng, 0x6f6e6365, 0, 0);
 	counter_init(&counter, &rng);
 	if (local_run(method, &query, &counter.poll, &rng, &result) == DP_OK)
-		free_result(&result);
+		results_free(&result);
 	else
 		most = -1;
 	for (int64 place = 0; place < counter.poll.users; place++)
@@ -446,20 +439,6 @@ test_once(const char *name, LocalMethod method, int may_be_missed)
 	}
 	ok(most == 1 && never <= may_be_missed, "%s: nobody is asked twice, %d never", name, never);
 	poll_each_free(&counter.each);
-}
-
-static bool
-same_results(const LocalResult *a, const LocalResult *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (int i = 0; i < a->n; i++)
-		if (a->found[i].length != b->found[i].length ||
-			memcmp(a->found[i].symbol, b->found[i].symbol, a->found[i].length * sizeof(uint16)) ||
-			a->found[i].estimate != b->found[i].estimate ||
-			a->found[i].stddev != b->found[i].stddev)
-			return false;
-	return true;
 }
 
 /* TreeHist of terms is TreeHist of the reports that the same randomness makes of them. */
@@ -493,10 +472,10 @@ test_treehist_run(void)
 		treehist_add(&sketch, &report);
 	}
 	treehist_decode(&sketch, base.k, &decoded);
-	ok(done && run.n > 0 && same_results(&run, &decoded),
+	ok(done && run.n > 0 && results_equal(&run, &decoded),
 	   "treehist: within the server nothing but the users' reports is used");
-	free_result(&run);
-	free_result(&decoded);
+	results_free(&run);
+	results_free(&decoded);
 	poll_each_free(&each);
 }
 

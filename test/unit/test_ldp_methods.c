@@ -6,6 +6,7 @@
 #include "poll_script.h"
 
 #include "printed_trie.h"
+#include "results.h"
 #include "tap.h"
 
 /* Epsilon is spent where what is measured is so near to it: a noise too large would show. */
@@ -112,9 +113,7 @@ run_method(const void *query, const Poll *poll)
 
 	if (local_run(audited->method, &audited->query, poll, NULL, &result) != DP_OK)
 		return false;
-	for (int i = 0; i < result.n; i++)
-		pfree(result.found[i].symbol);
-	pfree(result.found);
+	results_free(&result);
 	return true;
 }
 
