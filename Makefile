@@ -67,6 +67,7 @@ DIST_OBJS = \
 # Local differential privacy; doesn't know the ledger.
 LOCAL_OBJS = \
 	src/local/alphabet.o \
+	src/local/bloom.o \
 	src/local/bsl.o \
 	src/local/candidates.o \
 	src/local/consistency.o \
@@ -78,6 +79,11 @@ LOCAL_OBJS = \
 	src/local/pem.o \
 	src/local/prefixes.o \
 	src/local/privtrie.o \
+	src/local/rappor.o \
+	src/local/rappor_em.o \
+	src/local/rappor_fit.o \
+	src/local/rappor_grams.o \
+	src/local/rappor_graph.o \
 	src/local/reports.o \
 	src/local/round.o \
 	src/local/survey.o \

@@ -2,7 +2,7 @@
  * methods.c
  *	  A method by its name, with its defaults, among the users of a poll.
  *
- * PEM and TreeHist take all terms to be of one length.  They are told it by some of the
+ * PEM, TreeHist and A-RAPPOR take all terms to be of one length.  They are told it by some of the
  * users (Estimate_l, as in section V of the PrivTrie paper, which spends a part of epsilon
  * on it instead); the others report with all of epsilon, and none of them is asked about
  * the length.  So each user answers once.
@@ -14,6 +14,7 @@
 #include "local/local.h"
 #include "local/pem.h"
 #include "local/privtrie.h"
+#include "local/rappor.h"
 #include "local/treehist.h"
 
 /* One user in so many is asked about the length: the paper's 0.1. */
@@ -46,6 +47,15 @@ run_treehist(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResu
 	return status == DP_OK ? treehist_run(&treehist, poll, rng, result) : status;
 }
 
+static DpStatus
+run_rappor(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResult *result)
+{
+	RapporQuery rappor = rappor_defaults(query);
+	DpStatus status = ask_length(&rappor.base, poll, &rappor.first);
+
+	return status == DP_OK ? rappor_run(&rappor, poll, rng, result) : status;
+}
+
 /*
  * Runs the method.  The users' randomness is the poll's, and where they go through their
  * half here, the generator's.  Errors: those of the method.
@@ -66,6 +76,8 @@ local_run(LocalMethod method, const LocalQuery *query, const Poll *poll, DpRando
 			return run_pem(query, poll, result);
 		case LOCAL_TREEHIST:
 			return run_treehist(query, poll, rng, result);
+		case LOCAL_RAPPOR:
+			return run_rappor(query, poll, rng, result);
 		default:
 			return DP_ERR_DOMAIN;
 	}
