@@ -84,6 +84,7 @@ main(void)
 	test_method("bsl", LOCAL_BSL);
 	test_method("pem", LOCAL_PEM);
 	test_method("treehist", LOCAL_TREEHIST);
+	test_method("rappor", LOCAL_RAPPOR);
 	test_length_group();
 	return tap_done();
 }
