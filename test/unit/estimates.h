@@ -115,6 +115,8 @@ test_estimates(const char *method, const PollWord *words, int n, int sought, DpR
 {
 	Estimates *estimates = palloc0(sought * sizeof(Estimates));
 	PollEach each;
+	int within_1 = 0;
+	int within_2 = 0;
 	bool sane = true;
 
 	poll_each_init(&each, words, n, rng);
@@ -133,7 +135,14 @@ test_estimates(const char *method, const PollWord *words, int n, int sought, DpR
 	}
 	ok(sane, "%s: results are in order, and hold no term that is too long", method);
 	for (int i = 0; i < sought; i++)
+	{
 		check_estimates(method, &estimates[i], &words[i]);
+		within_1 += estimates[i].within_1;
+		within_2 += estimates[i].within_2;
+	}
+	ok(covers(within_1, sought * RUNS, 0.6826895) && covers(within_2, sought * RUNS, 0.95),
+	   "%s: the terms together lie within 1 sd in %.1f %%, 1.96 sd in %.1f %%", method,
+	   100.0 * within_1 / (sought * RUNS), 100.0 * within_2 / (sought * RUNS));
 	poll_each_free(&each);
 	pfree(estimates);
 }
