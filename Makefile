@@ -135,10 +135,16 @@ API_OBJS = \
 	src/api/distribution.o \
 	src/api/frequent_terms.o \
 	src/api/local_arguments.o \
+	src/api/local_decode.o \
+	src/api/local_encode.o \
+	src/api/local_plan.o \
+	src/api/local_reports.o \
+	src/api/local_round.o \
 	src/api/module.o \
 	src/api/named_call.o \
 	src/api/next_words.o \
 	src/api/ngrams.o \
+	src/api/oue.o \
 	src/api/plain_counts.o \
 	src/api/planning.o \
 	src/api/price.o \
@@ -186,6 +192,7 @@ SQL_PIECES = \
 	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
 	src/sql/27_local.sql \
+	src/sql/28_local_reports.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
@@ -206,6 +213,7 @@ UPGRADE_PIECES = \
 	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
 	src/sql/27_local.sql \
+	src/sql/28_local_reports.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql
@@ -216,7 +224,7 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words
+REGRESS = tokenizers ngrams arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot

@@ -66,6 +66,17 @@ local_epsilon_argument(FunctionCallInfo fcinfo, int n)
 	return epsilon;
 }
 
+/* A method may not be up to every alphabet and length. */
+void
+refuse_collection(LocalMethod method)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_ARGUMENT),
+			 errmsg("method %s can't collect terms of this alphabet and length",
+					local_method_name(method)),
+			 errhint("A smaller alphabet or max_length may do.")));
+}
+
 const char *
 local_method_name(LocalMethod method)
 {
@@ -127,6 +138,8 @@ parse_local_query(FunctionCallInfo fcinfo, const LocalPositions *at, LocalArgume
 	query->consistency = at->consistency < 0 ||
 						 DatumGetBool(required(fcinfo, at->consistency, "consistency"));
 	parse_options(fcinfo, at, arguments);
+	if (local_check(arguments->method, query) != DP_OK)
+		refuse_collection(arguments->method);
 }
 
 static void
@@ -167,7 +180,7 @@ parse_local_arguments(FunctionCallInfo fcinfo, LocalArguments *arguments)
 	target->relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
 	target->user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
 	target->text_col = NameStr(*DatumGetName(required(fcinfo, 2, "term_col")));
-	target->tokenizer = "item";
+	target->tokenizer = "term";
 	parse_local_query(fcinfo, &at, arguments);
 	note_parameters(arguments);
 }

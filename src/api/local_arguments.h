@@ -39,6 +39,7 @@ typedef struct LocalPositions
 
 extern LocalMethod local_method_argument(FunctionCallInfo fcinfo, int n);
 extern double local_epsilon_argument(FunctionCallInfo fcinfo, int n);
+extern void refuse_collection(LocalMethod method);
 extern const char *local_method_name(LocalMethod method);
 extern void parse_local_query(FunctionCallInfo fcinfo, const LocalPositions *at,
 							  LocalArguments *arguments);

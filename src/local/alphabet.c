@@ -60,6 +60,8 @@ add_range(Alphabet *alphabet, pg_wchar first, pg_wchar last)
 		bad_alphabet("have ranges that ascend");
 	if (last - first >= (pg_wchar) (ALPHABET_MAX_SIZE - alphabet->size))
 		bad_alphabet(psprintf("have at most %d characters", ALPHABET_MAX_SIZE));
+	alphabet->character = repalloc(alphabet->character,
+								   (alphabet->size + (last - first) + 1) * sizeof(pg_wchar));
 	for (pg_wchar c = first; c <= last; c++)
 		if (is_character(c))
 			alphabet->character[alphabet->size++] = c;
@@ -87,7 +89,7 @@ alphabet_parse(const char *spec)
 	int n = pg_mb2wchar_with_len(spec, characters, len);
 
 	alphabet->size = 0;
-	alphabet->character = palloc((ALPHABET_MAX_SIZE + 1) * sizeof(pg_wchar));
+	alphabet->character = palloc(sizeof(pg_wchar));
 	for (int at = 0; at < n;)
 	{
 		pg_wchar first;

@@ -51,6 +51,7 @@ typedef struct LocalResult
 	LocalFound *found; /* palloc'd; the most frequent first, ties by symbols */
 } LocalResult;
 
+extern DpStatus local_check(LocalMethod method, const LocalQuery *query);
 extern DpStatus local_run(LocalMethod method, const LocalQuery *query, const Poll *poll,
 						  DpRandom *rng, LocalResult *result);
 

@@ -57,6 +57,33 @@ run_rappor(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResult
 }
 
 /*
+ * Can the method take terms of such an alphabet, as long as that?  To be asked before users
+ * are.  Errors: DP_ERR_DOMAIN, DP_ERR_RANGE.
+ */
+DpStatus
+local_check(LocalMethod method, const LocalQuery *query)
+{
+	PemQuery pem = pem_defaults(query);
+	TreeHistQuery treehist = treehist_defaults(query);
+	RapporQuery rappor = rappor_defaults(query);
+	PemPlan pem_made;
+	TreeHistPlan treehist_made;
+	RapporPlan rappor_made;
+
+	switch (method)
+	{
+		case LOCAL_PEM:
+			return pem_plan(&pem, LOCAL_TICKETS, &pem_made);
+		case LOCAL_TREEHIST:
+			return treehist_plan(&treehist, LOCAL_TICKETS, &treehist_made);
+		case LOCAL_RAPPOR:
+			return rappor_plan(&rappor, &rappor_made);
+		default:
+			return DP_OK;
+	}
+}
+
+/*
  * Runs the method.  The users' randomness is the poll's, and where they go through their
  * half here, the generator's.  Errors: those of the method.
  */

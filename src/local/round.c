@@ -110,18 +110,15 @@ has_prefix(const RoundNode *node, const LocalTerm *term)
 }
 
 /*
- * One client's answers: a character for each node of the round, '0', '1' or
- * ROUND_NO_ANSWER, and a terminator.  False: the client is not asked, and answers nothing.
+ * The answers of a client that the round asks: a character for each of its nodes, '0', '1'
+ * or ROUND_NO_ANSWER, and a terminator.
  */
-bool
-round_answer(const Round *round, const Oracle *oracle, int64 place, const LocalTerm *term,
-			 DpRandom *rng, char *bits)
+void
+round_answer(const Round *round, const Oracle *oracle, const LocalTerm *term, DpRandom *rng,
+			 char *bits)
 {
-	paths_hash *paths;
+	paths_hash *paths = paths_make();
 
-	if (place < round->from || place >= round->to)
-		return false;
-	paths = paths_make();
 	for (int i = 0; i < round->n; i++)
 	{
 		const RoundNode *node = &round->node[i];
@@ -134,7 +131,6 @@ round_answer(const Round *round, const Oracle *oracle, int64 place, const LocalT
 	}
 	bits[round->n] = '\0';
 	paths_destroy(paths);
-	return true;
 }
 
 /*

@@ -28,8 +28,8 @@ typedef struct Round
 } Round;
 
 /* the client's half */
-extern bool round_answer(const Round *round, const Oracle *oracle, int64 place,
-						 const LocalTerm *term, DpRandom *rng, char *bits);
+extern void round_answer(const Round *round, const Oracle *oracle, const LocalTerm *term,
+						 DpRandom *rng, char *bits);
 
 /* the server's half */
 extern bool round_tally(const Round *round, int64 place, const char *bits, int length,

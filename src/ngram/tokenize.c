@@ -44,7 +44,8 @@ typedef enum Method
 	METHOD_WORD,
 	METHOD_WHITESPACE,
 	METHOD_TEXT_SEARCH,
-	METHOD_ITEM
+	METHOD_ITEM,
+	METHOD_TERM /* as an item, but of an array each element */
 } Method;
 
 struct Tokenizer
@@ -97,6 +98,8 @@ set_method(Tokenizer *tokenizer, const char *name)
 		tokenizer->method = METHOD_WHITESPACE;
 	else if (strcmp(name, "item") == 0)
 		tokenizer->method = METHOD_ITEM;
+	else if (strcmp(name, "term") == 0)
+		tokenizer->method = METHOD_TERM;
 	else if (strncmp(name, "parser:", 7) == 0)
 	{
 		tokenizer->method = METHOD_TEXT_SEARCH;
@@ -121,7 +124,8 @@ set_form(Tokenizer *tokenizer, Oid coltype)
 	Oid type = getBaseType(coltype);
 	Oid element = get_element_type(type);
 
-	if (tokenizer->method == METHOD_ITEM)
+	if (tokenizer->method == METHOD_ITEM ||
+		(tokenizer->method == METHOD_TERM && !OidIsValid(element)))
 	{
 		Oid function;
 		bool is_varlena;
@@ -311,6 +315,7 @@ tokenize(Tokenizer *tokenizer, Datum value, TokenSink sink, void *state)
 			cut_text_search(tokenizer->search, bytes, len, sink, state);
 			break;
 		case METHOD_ITEM:
+		case METHOD_TERM:
 			if (len > 0)
 				sink(state, bytes, len);
 			break;

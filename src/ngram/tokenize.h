@@ -14,7 +14,8 @@ typedef void (*TokenSink)(void *state, const char *token, int len);
 
 /*
  * name: 'word', 'whitespace', 'parser:NAME', 'config:NAME' (resolved now, under
- * the caller's search_path), or 'item' (the whole value is one token).
+ * the caller's search_path), 'item' (the whole value is one token), or 'term' (the same,
+ * but for arrays, of which each element is one).
  * coltype: the column's type.  Errors: ERRCODE_DP_ARGUMENT for an unknown
  * tokenizer, ERRCODE_DP_COLUMN for a type without tokens.
  */

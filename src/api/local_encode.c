@@ -1,0 +1,258 @@
+/*
+ * local_encode.c
+ *	  The SQL function ldp_encode(): a client's half of a collection under local
+ *	  differential privacy.
+ *
+ * The term goes in, a report comes out, and nothing else of the term is left: nothing
+ * is written, no message names it.  That the statement itself is written nowhere
+ * (log_statement, pg_stat_statements) is the part of who calls it; doc/local.md tells how.
+ *
+ * A client that is asked in several rounds keeps its place by its secret, from which the
+ * place is derived.
+ */
+#include "postgres.h"
+
+#include "common/hmac.h"
+#include "common/sha2.h"
+#include "fmgr.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#include "api/checks.h"
+#include "api/local_plan.h"
+#include "common/dp_sample.h"
+#include "compat.h"
+#include "dpngram_errcodes.h"
+#include "ledger/json.h"
+
+#define FILTER_FORMAT "%016" INT64_MODIFIER "x"
+
+PG_FUNCTION_INFO_V1(dpngram_ldp_encode);
+
+/* The round of the last call, which the next one mostly has, too. */
+typedef struct EncodeCache
+{
+	Jsonb *json;
+	PublishedRound *round;
+	ClientPlan *plan;
+	MemoryContext context;
+} EncodeCache;
+
+/* A client, for one report. */
+typedef struct Client
+{
+	const PublishedRound *round;
+	const ClientPlan *plan;
+	int64 place;
+	LocalTerm term;
+	const uint8 *secret; /* NULL: none */
+	int secret_length;
+	DpRandom *rng;
+} Client;
+
+/* ---- arguments ---- */
+
+static EncodeCache *
+cached_round(FunctionCallInfo fcinfo, Jsonb *json)
+{
+	EncodeCache *cache = fcinfo->flinfo->fn_extra;
+	MemoryContext old;
+
+	if (cache != NULL && VARSIZE(json) == VARSIZE(cache->json) &&
+		memcmp(json, cache->json, VARSIZE(json)) == 0)
+		return cache;
+	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	cache = palloc0(sizeof(EncodeCache));
+	cache->context = CurrentMemoryContext;
+	cache->json = DatumGetJsonbPCopy(JsonbPGetDatum(json));
+	cache->round = round_parse(cache->json);
+	cache->plan = client_plan(cache->round);
+	MemoryContextSwitchTo(old);
+	fcinfo->flinfo->fn_extra = cache;
+	return cache;
+}
+
+/* A round's nodes may be many; most clients are not asked about them. */
+static void
+read_nodes(EncodeCache *cache)
+{
+	MemoryContext old = MemoryContextSwitchTo(cache->context);
+
+	round_read_nodes(cache->round);
+	MemoryContextSwitchTo(old);
+}
+
+/* What the client agrees to is what the round asks for; errors: NG005. */
+static void
+check_consent(FunctionCallInfo fcinfo, const PublishedRound *round)
+{
+	LocalMethod method = local_method_argument(fcinfo, 0);
+	double epsilon = local_epsilon_argument(fcinfo, 2);
+
+	if (method != round->method || epsilon != round->query.epsilon)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("the round is of another method or epsilon than the client's"),
+				 errdetail("The round is of method %s with epsilon %g.",
+						   local_method_name(round->method), round->query.epsilon)));
+}
+
+static void
+secret_argument(FunctionCallInfo fcinfo, int n, Client *client)
+{
+	if (!PG_ARGISNULL(n))
+	{
+		bytea *secret = PG_GETARG_BYTEA_PP(n);
+
+		client->secret = (const uint8 *) VARDATA_ANY(secret);
+		client->secret_length = (int) VARSIZE_ANY_EXHDR(secret);
+		if (client->secret_length < 16)
+			bad_argument("secret", "at least 16 bytes long");
+	}
+	else if (client->round->method == LOCAL_PRIVTRIE || client->round->lifetime != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("a client that is asked repeatedly needs a secret"),
+				 errhint("Give 32 random bytes of its own, always the same ones.")));
+}
+
+/* ---- the place ---- */
+
+static void
+no_randomness(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random noise")));
+	pg_unreachable();
+}
+
+/* By lot, or by the secret: HMAC-SHA-256 of a fixed text, of which the first bits are taken. */
+static int64
+client_place(const Client *client)
+{
+	static const char label[] = "dpngram place";
+	uint8 digest[PG_SHA256_DIGEST_LENGTH];
+	uint64 word;
+	pg_hmac_ctx *hmac;
+
+	if (client->secret == NULL)
+		return (int64) dp_uniform(client->rng, LOCAL_TICKETS);
+	hmac = pg_hmac_create(PG_SHA256);
+	if (hmac == NULL || pg_hmac_init(hmac, client->secret, client->secret_length) < 0 ||
+		pg_hmac_update(hmac, (const uint8 *) label, sizeof(label) - 1) < 0 ||
+		pg_hmac_final(hmac, digest, sizeof(digest)) < 0)
+		no_randomness();
+	pg_hmac_free(hmac);
+	memcpy(&word, digest, sizeof(word));
+	return (int64) (pg_ntoh64(word) % LOCAL_TICKETS);
+}
+
+/* ---- reports ---- */
+
+static void
+encode_hashed(StringInfo json, const LocalReport *report)
+{
+	json_raw(json, "seed", psprintf(UINT64_FORMAT, report->seed));
+	json_number(json, "value", report->value);
+}
+
+static void
+encode_filters(StringInfo json, const Client *client)
+{
+	RapporReport report;
+
+	if (rappor_client(&client->plan->rappor, client->place, &client->term, client->secret,
+					  client->secret_length, client->rng, &report) != DP_OK)
+		no_randomness();
+	json_raw(json, "bits",
+			 psprintf("[\"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\"]",
+					  report.bits[0], report.bits[1], report.bits[2]));
+}
+
+static void
+encode_bits(StringInfo json, const Client *client)
+{
+	const Round *round = &client->round->asks;
+	char *bits = palloc(round->n + 1);
+
+	round_answer(round, &client->plan->oracle, &client->term, client->rng, bits);
+	json_text(json, "bits", bits);
+}
+
+/* Is the client at this place one of those that the round asks? */
+static bool
+is_asked(const Client *client)
+{
+	const Round *round = &client->round->asks;
+
+	return client->place >= round->from && client->place < round->to;
+}
+
+/* The report, JSON. */
+static char *
+encode(const Client *client)
+{
+	StringInfoData json;
+	LocalReport report;
+
+	json_begin(&json);
+	json_number(&json, "round", client->round->number);
+	json_number(&json, "place", client->place);
+	switch (client->round->method)
+	{
+		case LOCAL_PRIVTRIE:
+			encode_bits(&json, client);
+			break;
+		case LOCAL_PEM:
+			report = pem_report(&client->plan->pem, client->place, &client->term, client->rng);
+			encode_hashed(&json, &report);
+			break;
+		case LOCAL_TREEHIST:
+			report = treehist_report(&client->plan->treehist, client->place, &client->term,
+									 client->rng);
+			encode_hashed(&json, &report);
+			break;
+		default:
+			encode_filters(&json, client);
+			break;
+	}
+	return json_end(&json);
+}
+
+/*
+ * ldp_encode(method, term, epsilon, round, secret): a report of the term, which is
+ * epsilon-differentially private, as JSON; NULL where the round doesn't ask this client.
+ * A term that can't be reported, NULL among them, makes a report as any other.  Errors:
+ * NG005.
+ */
+Datum
+dpngram_ldp_encode(PG_FUNCTION_ARGS)
+{
+	EncodeCache *cache = cached_round(fcinfo, DatumGetJsonbP(required(fcinfo, 3, "round")));
+	uint16 symbol[TERM_MAX_LENGTH];
+	DpRandom rng;
+	Client client = {.round = cache->round,
+					 .plan = cache->plan,
+					 .term = {0, symbol},
+					 .rng = &rng};
+	char *report;
+
+	check_consent(fcinfo, client.round);
+	secret_argument(fcinfo, 4, &client);
+	if (!PG_ARGISNULL(1))
+	{
+		text *term = PG_GETARG_TEXT_PP(1);
+
+		client.term.length = alphabet_encode(cache->round->alphabet, VARDATA_ANY(term),
+											 (int) VARSIZE_ANY_EXHDR(term), symbol);
+	}
+	dp_random_system(&rng, no_randomness);
+	client.place = client_place(&client);
+	if (!is_asked(&client))
+		PG_RETURN_NULL();
+	read_nodes(cache);
+	report = encode(&client);
+	dp_random_clear(&rng);
+	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(report)));
+}

@@ -1,0 +1,68 @@
+/* Local differential privacy from clients: what is asked, reports, and what they say. */
+
+CREATE FUNCTION @extschema@.ldp_round(
+	method text,
+	epsilon float8,
+	k int DEFAULT 50,
+	alphabet text DEFAULT 'a-z',
+	max_length int DEFAULT 20,
+	options jsonb DEFAULT '{}')
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'dpngram_ldp_begin'
+LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.ldp_round(text, float8, int, text, int, jsonb) IS
+'the first round of a collection of terms from clients, to be published: what they are asked, and how; all methods but privtrie have no other';
+
+CREATE FUNCTION @extschema@.ldp_round(rounds jsonb[], reports regclass, report_col name DEFAULT 'report')
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'dpngram_ldp_round'
+LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.ldp_round(jsonb[], regclass, name) IS
+'the next round of a collection, from the rounds published so far and the reports that came; NULL when all has been asked';
+
+CREATE FUNCTION @extschema@.ldp_encode(
+	method text,
+	term text,
+	epsilon float8,
+	round jsonb,
+	secret bytea DEFAULT NULL)
+RETURNS jsonb
+AS 'MODULE_PATHNAME', 'dpngram_ldp_encode'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
+COMMENT ON FUNCTION @extschema@.ldp_encode(text, text, float8, jsonb, bytea) IS
+'a client''s report of its term, epsilon-differentially private; NULL where the round does not ask this client; a client answers a collection once';
+
+CREATE FUNCTION @extschema@.ldp_decode(rounds jsonb[], reports regclass, report_col name DEFAULT 'report')
+RETURNS TABLE (term text, frequency float8, stddev float8)
+AS 'MODULE_PATHNAME', 'dpngram_ldp_decode'
+LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.ldp_decode(jsonb[], regclass, name) IS
+'the terms that most clients have, from their reports: estimated numbers of the clients that reported, and standard deviations; no budget is debited, since reports are private as they are';
+
+-- One bit of each client.
+
+CREATE FUNCTION @extschema@.oue_bit(truth boolean, epsilon float8) RETURNS boolean
+	LANGUAGE C VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_bit';
+COMMENT ON FUNCTION @extschema@.oue_bit(boolean, float8) IS
+	'a client''s report of one bit, epsilon-differentially private (optimised randomised response)';
+
+CREATE TYPE dpngram.oue_estimate AS (count float8, stddev float8);
+COMMENT ON TYPE dpngram.oue_estimate IS 'what oue_count returns: an unbiased estimate and its standard deviation';
+
+CREATE FUNCTION dpngram.oue_accum(state float8[], answer boolean, epsilon float8) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_accum';
+COMMENT ON FUNCTION dpngram.oue_accum(float8[], boolean, float8) IS 'transition function of oue_count';
+
+CREATE FUNCTION dpngram.oue_combine(state float8[], other float8[]) RETURNS float8[]
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_combine';
+COMMENT ON FUNCTION dpngram.oue_combine(float8[], float8[]) IS 'combine function of oue_count';
+
+CREATE FUNCTION dpngram.oue_final(state float8[]) RETURNS dpngram.oue_estimate
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_final';
+COMMENT ON FUNCTION dpngram.oue_final(float8[]) IS 'final function of oue_count';
+
+CREATE AGGREGATE @extschema@.oue_count(answer boolean, epsilon float8) (
+	SFUNC = dpngram.oue_accum, STYPE = float8[], INITCOND = '{0,0,0}',
+	FINALFUNC = dpngram.oue_final, COMBINEFUNC = dpngram.oue_combine, PARALLEL = SAFE);
+COMMENT ON AGGREGATE @extschema@.oue_count(boolean, float8) IS
+	'unbiased estimate of how many clients'' bits are true, from what oue_bit reported, and its standard deviation';
