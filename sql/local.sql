@@ -17,16 +17,16 @@ INSERT INTO loc.typed SELECT 'u' || i, NULL FROM generate_series(1, 6000) i;
 INSERT INTO loc.typed SELECT 'u' || i, 'lol' FROM generate_series(6, 6000, 6) i;
 
 -- the number of users must have been declared public
-SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'typed secretly');
-SELECT dp_grant('typed secretly', 'regress_local_ana');
+SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed secretly');
+SELECT dp_grant('loc typed secretly', 'regress_local_ana');
 SET ROLE regress_local_ana;
 SELECT * FROM ldp_frequent_terms('loc.typed', 'the User', 'Wort', 8);
-SELECT * FROM dp_price('ldp_frequent_terms', 8, 0, '{"dataset": "typed secretly"}');
+SELECT * FROM dp_price('ldp_frequent_terms', 8, 0, '{"dataset": "loc typed secretly"}');
 SET ROLE regress_local_owner;
-SELECT count(*) FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'typed secretly';
-SELECT dp_unprotect('typed secretly');
-SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'typed', options => '{"public_user_count": true}');
-SELECT dp_grant('typed', 'regress_local_ana');
+SELECT count(*) FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc typed secretly';
+SELECT dp_unprotect('loc typed secretly');
+SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed', options => '{"public_user_count": true}');
+SELECT dp_grant('loc typed', 'regress_local_ana');
 
 -- the analyst reads the answer, not the table; next to no noise at this epsilon but for the bits' own
 SET ROLE regress_local_ana;
@@ -38,11 +38,11 @@ CREATE FUNCTION pg_temp.found(method text, OUT terms text[], OUT near boolean) L
 SELECT m AS method, f.* FROM unnest('{privtrie,ibsl,pem,treehist}'::text[]) m, pg_temp.found(m) f;
 
 -- all users report, also those without a term, and each once
-SELECT DISTINCT used FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'typed';
+SELECT DISTINCT used FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc typed';
 
 -- a call's price is epsilon, whatever the groups that its users are divided into; calls add up
 SELECT mechanism, parameters ->> 'method' AS method, eps_pure, mu2, delta_add FROM dpngram.releases
-WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'typed' ORDER BY id;
+WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc typed' ORDER BY id;
 SELECT * FROM dp_price('ldp_frequent_terms', 16, 0, '{"method": "ibsl", "k": 3, "alphabet": "a-f"}');
 SELECT * FROM dp_price('ldp_frequent_terms', 2, 0, '{"accounting": "zcdp"}');
 SELECT * FROM dp_price('ldp_frequent_terms', 2, 0, '{"accounting": "basic", "dataset": null}');
@@ -55,7 +55,7 @@ SET ROLE regress_local_owner;
 CREATE TABLE loc.signs (u int, t text, many text[]);
 INSERT INTO loc.signs SELECT i, (ARRAY['größe', 'c-d', 'a\b', '日本'])[1 + i % 4], ARRAY['日本', 'c d', NULL, 'x']
 FROM generate_series(1, 4000) i;
-SELECT dp_protect('loc.signs', 'u', 1e6, 0, dataset => 'signs', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.signs', 'u', 1e6, 0, dataset => 'loc signs', options => '{"public_user_count": true}');
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 4, alphabet => 'a-zöß\-\\日本', max_length => 6) ORDER BY term COLLATE "C";
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 1, alphabet => '本日', max_length => 3);
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 1, alphabet => '一-鿿', max_length => 3);
@@ -66,14 +66,14 @@ ORDER BY term COLLATE "C";
 -- where the pure lane is short, a call is debited as the Gaussian mechanism that it is no worse than
 CREATE TABLE loc.little (u int, t text);
 INSERT INTO loc.little SELECT i, 'x' FROM generate_series(1, 100) i;
-SELECT dp_protect('loc.little', 'u', 4, 1e-6, dataset => 'little', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.little', 'u', 4, 1e-6, dataset => 'loc little', options => '{"public_user_count": true}');
 SELECT count(*) <= 5 AS answered FROM ldp_frequent_terms('loc.little', 'u', 't', 0.5, 5);
-SELECT eps_pure, round(mu2::numeric, 4) AS mu2 FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'little';
+SELECT eps_pure, round(mu2::numeric, 4) AS mu2 FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc little';
 SELECT * FROM ldp_frequent_terms('loc.little', 'u', 't', 8, 5);
 
 -- nobody at all
 CREATE TABLE loc.nothing (u int, t text);
-SELECT dp_protect('loc.nothing', 'u', 100, 0, dataset => 'nothing', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.nothing', 'u', 100, 0, dataset => 'loc nothing', options => '{"public_user_count": true}');
 SELECT m, (SELECT count(*) FROM ldp_frequent_terms('loc.nothing', 'u', 't', 1, 5, m, max_length => 6)) FROM unnest('{privtrie,ibsl,bsl,pem,treehist,rappor}'::text[]) m;
 INSERT INTO loc.nothing SELECT i, NULL FROM generate_series(1, 3) i;
 SELECT m, (SELECT count(*) <= 5 FROM ldp_frequent_terms('loc.nothing', 'u', 't', 1, 5, m, max_length => 6)) FROM unnest('{privtrie,ibsl,bsl,pem,treehist,rappor}'::text[]) m;
@@ -82,11 +82,11 @@ SELECT m, (SELECT count(*) <= 5 FROM ldp_frequent_terms('loc.nothing', 'u', 't',
 CREATE TABLE loc.daily (u int, t text, at date);
 INSERT INTO loc.daily SELECT i, CASE WHEN i <= 3000 THEN 'old' ELSE 'new' END, CASE WHEN i <= 3000 THEN date '2020-01-01' ELSE date '2020-01-02' END
 FROM generate_series(1, 6000) i;
-SELECT dp_protect('loc.daily', 'u', 20, 0, dataset => 'daily',
+SELECT dp_protect('loc.daily', 'u', 20, 0, dataset => 'loc daily',
 	options => '{"public_user_count": true, "renews": "1 day", "time_col": "at", "time_zone": "UTC"}');
 SELECT term FROM ldp_frequent_terms('loc.daily', 'u', 't', 16, 1, options => '{"period": "2020-01-01"}');
 SELECT term FROM ldp_frequent_terms('loc.daily', 'u', 't', 16, 1, options => '{"period": "2020-01-02"}');
-SELECT used FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'daily';
+SELECT used FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc daily';
 SELECT term FROM ldp_frequent_terms('loc.daily', 'u', 't', 16, 1, options => '{"period": "2020-01-02"}');
 
 -- the same seed, the same answer
@@ -113,6 +113,6 @@ SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'Wort');
 DROP FUNCTION pg_temp.found(text);
 RESET ROLE;
 SET client_min_messages = error;
-SELECT dp_unprotect(d) FROM unnest('{typed,signs,little,nothing,daily}'::name[]) d;
+SELECT dp_unprotect(d) FROM unnest('{loc typed,loc signs,loc little,loc nothing,loc daily}'::name[]) d;
 DROP SCHEMA loc CASCADE;
 DROP ROLE regress_local_ana, regress_local_owner;

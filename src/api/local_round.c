@@ -146,7 +146,7 @@ parse_parameters(PublishedRound *round, Jsonb *json)
 	if (!(query->epsilon >= ORACLE_MIN_EPSILON && query->epsilon <= ORACLE_MAX_EPSILON))
 		bad_round("Its epsilon is out of range.");
 	query->k = bounded(k, 1, LOCAL_MAX_TERMS, "It has no k that is allowed.");
-	query->max_length = bounded(max_length, 1, TERM_MAX_LENGTH, "It has no length that is allowed.");
+	query->max_length = bounded(max_length, 1, TERM_MAX_LENGTH, "Its length is not allowed.");
 	round->number = bounded(number, 1, PG_INT32_MAX, "It has no number.");
 	round->asks.from = bounded(from, 0, LOCAL_TICKETS, "Its places are out of range.");
 	round->asks.to = bounded(to, 0, LOCAL_TICKETS, "Its places are out of range.");
