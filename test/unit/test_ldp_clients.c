@@ -493,6 +493,7 @@ main(void)
 	test_once("ibsl", LOCAL_IBSL, 2 * 160);
 	test_once("pem", LOCAL_PEM, 0);
 	test_once("treehist", LOCAL_TREEHIST, 0);
+	test_once("rappor", LOCAL_RAPPOR, 0);
 	test_treehist_run();
 	return tap_done();
 }
