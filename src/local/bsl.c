@@ -90,29 +90,30 @@ grow(Growth *growth)
 	pfree(nodes);
 }
 
-/* Asks the users at places from .. to - 1 about all whole terms. */
-static void
-refine(Growth *growth, int64 from, int64 to)
-{
-	int n = candidates_terms(&growth->trie, NULL);
-	int32 *nodes = palloc(Max(n, 1) * sizeof(int32));
-
-	candidates_terms(&growth->trie, nodes);
-	survey_ask(&growth->refinement, growth->poll, &growth->trie, nodes, n, from, to);
-	pfree(nodes);
-}
-
-/* Grows, refines and ranks; the growth knows whom to ask and with which epsilons. */
+/*
+ * Grows the trie, asks the users at places from .. to - 1 about all whole terms, and
+ * ranks; the growth knows whom else to ask and with which epsilons.
+ */
 static void
 find_terms(Growth *growth, int64 from, int64 to, bool everyone, LocalResult *result)
 {
-	Evidence evidence = {growth->query, &growth->trie, growth->poll->users,
-						 &growth->survey, &growth->refinement, everyone, false};
+	Evidence evidence = {.query = growth->query,
+						 .trie = &growth->trie,
+						 .users = growth->poll->users,
+						 .growth = &growth->survey,
+						 .refinement = &growth->refinement,
+						 .everyone = everyone};
+	int32 *terms;
 
 	trie_init(&growth->trie, growth->query->alphabet);
 	grow(growth);
-	refine(growth, from, to);
+	terms = palloc(growth->trie.size * sizeof(int32));
+	evidence.n_candidates = candidates_terms(&growth->trie, terms);
+	evidence.candidates = terms;
+	survey_ask(&growth->refinement, growth->poll, &growth->trie, terms, evidence.n_candidates,
+			   from, to);
 	candidates_rank(&evidence, result);
+	pfree(terms);
 	trie_free(&growth->trie);
 }
 

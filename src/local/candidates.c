@@ -2,24 +2,31 @@
  * candidates.c
  *	  From the answers about a trie's nodes to the most frequent terms.
  *
- * Candidates are the trie's whole terms.  One that was asked about twice, while the trie
- * grew and in refinement, has the two estimates' mean with weights in inverse proportion
- * to the variances that they would have if nobody held the term.  These weights don't
- * depend on what is averaged, so the mean of unbiased estimates is unbiased.  (Weights from
- * the estimates' own variances would be a little better and not unbiased.)
+ * Candidates are whole terms that were asked about while the trie grew and in refinement.
+ *
+ * Without consistency only refinement counts, as in the paper's framework (section III).
+ * Consistency (section IV-C) has two constraints.  By the first, a candidate's two
+ * estimates are of one number: they have a mean, with weights in inverse proportion to the
+ * variances that they would have if nobody held the term.  These weights don't depend on
+ * what is averaged, so the mean of unbiased estimates is unbiased.  (Weights from the
+ * estimates' own variances would be a little better and not unbiased.)  By the second, a
+ * prefix has as many users as its children together: least squares along the trie.
+ *
+ * The second is for BSL and IBSL, which ask about a node once.  On words that stand out
+ * the fits' bias was below a twentieth of a standard deviation, their standard deviations
+ * covered 68 % to 74 % and 95 % to 97 %, and were up to a quarter smaller than the means'
+ * (test_tries.c).  A prefix has children only if it looked frequent, so fits of words at
+ * the edge of what can be found are too large.
+ *
+ * PrivTrie stops asking about a prefix as soon as it looks frequent, or rare, so what it
+ * knows of prefixes is biased, and least squares would hand that on: .2 to .3 standard
+ * deviations even for frequent words.  Without what was stopped, there is no estimate of
+ * any prefix with children; each sum then has a part that is free to fill it, and least
+ * squares give back the means.  So these are what PrivTrie returns.
  *
  * The mean's variance is that at its own value: of the randomised answers, where those who
  * hold the term answer with another variance than the others; and, unless everyone was
  * asked, of who happened to be asked, as in sampling without replacement.
- *
- * With consistency, terms are chosen by least squares along the trie.  BSL and IBSL, which
- * ask about a node once, print the fits, too: on words that stand out their bias was below
- * a twentieth of a standard deviation, their standard deviations covered 68 % to 74 % and
- * 95 % to 97 %, and were up to a quarter smaller (test_tries.c).  A prefix is in the trie
- * with children only if it looked frequent, so fits of words at the edge of what can be
- * found are too large.  PrivTrie stops asking about a prefix as soon as it looks frequent,
- * or rare; there that moves the fits even of frequent words, by .2 to .3 standard
- * deviations, and what is printed are the means.
  */
 #include "common/dp_base.h"
 
@@ -33,13 +40,6 @@
  * users were asked about is not taken for frequent because it happens to look so.
  */
 #define RANK_CAUTION 0.5
-
-/* Whether a node is a candidate: the root's "&" would be a term without characters. */
-static bool
-is_candidate(const Trie *trie, int32 node)
-{
-	return trie_is_term(trie, node) && trie->node[node].depth > 1;
-}
 
 /*
  * The children of an expanded node that are asked about; returns their number.  Not the
@@ -58,19 +58,15 @@ candidates_below(const Trie *trie, int32 node, int longest, int32 *nodes)
 	return Max(to - from, 0);
 }
 
-/* All candidates; returns their number.  nodes may be NULL. */
+/* All whole terms of the trie but the one without characters; returns their number. */
 int
 candidates_terms(const Trie *trie, int32 *nodes)
 {
 	int n = 0;
 
 	for (int32 node = 0; node < trie->size; node++)
-		if (is_candidate(trie, node))
-		{
-			if (nodes != NULL)
-				nodes[n] = node;
-			n++;
-		}
+		if (trie_is_term(trie, node) && trie->node[node].depth > 1)
+			nodes[n++] = node;
 	return n;
 }
 
@@ -143,7 +139,7 @@ symbol_order(const Trie *trie)
 static int64
 answered(const Survey *survey, int32 node)
 {
-	return survey == NULL ? 0 : survey->answers[node].answered;
+	return node < survey->capacity ? survey->answers[node].answered : 0;
 }
 
 /* The variance of a share, where it is so large: of the answers, and of who was asked. */
@@ -165,7 +161,7 @@ sampling_variance(const Evidence *evidence, double share, double inverse_sample)
 	return share * (1 - share) * Max(0, inverse_sample - 1 / n) * n / (n - 1);
 }
 
-/* The weight of refinement in a candidate's mean. */
+/* The weight of refinement in a candidate's mean; nothing else counts without consistency. */
 static double
 refinement_weight(const Evidence *evidence, int32 node)
 {
@@ -174,6 +170,8 @@ refinement_weight(const Evidence *evidence, int32 node)
 
 	if (answered(evidence->refinement, node) == 0)
 		return 0;
+	if (!evidence->query->consistency)
+		return 1;
 	second = answered(evidence->refinement, node) / evidence->refinement->null_variance;
 	return second / (first + second);
 }
@@ -221,13 +219,14 @@ mean_estimate(const Evidence *evidence, int32 node)
 	return (NodeEstimate){evidence->users * share, evidence->users * evidence->users * variance};
 }
 
+/* The candidates' means; the other nodes' places are not filled. */
 static NodeEstimate *
 mean_estimates(const Evidence *evidence)
 {
 	NodeEstimate *estimate = palloc(evidence->trie->size * sizeof(NodeEstimate));
 
-	for (int32 node = 0; node < evidence->trie->size; node++)
-		estimate[node] = mean_estimate(evidence, node);
+	for (int i = 0; i < evidence->n_candidates; i++)
+		estimate[evidence->candidates[i]] = mean_estimate(evidence, evidence->candidates[i]);
 	return estimate;
 }
 
@@ -263,15 +262,12 @@ static void
 fit_at(const Evidence *evidence, const double *share, NodeEstimate *fit)
 {
 	NodeEstimate *growth = survey_estimates(evidence, evidence->growth, share);
-	NodeEstimate *refinement = NULL;
+	NodeEstimate *refinement = survey_estimates(evidence, evidence->refinement, share);
 
 	growth[TRIE_ROOT] = (NodeEstimate){evidence->users, 0};
-	if (evidence->refinement != NULL)
-		refinement = survey_estimates(evidence, evidence->refinement, share);
 	consistency_fit(evidence->trie, growth, refinement, fit);
 	pfree(growth);
-	if (refinement != NULL)
-		pfree(refinement);
+	pfree(refinement);
 }
 
 /*
@@ -317,14 +313,14 @@ select_terms(const Evidence *evidence, const NodeEstimate *estimate, Ranked *ran
 {
 	int n = 0;
 
-	for (int32 node = 0; node < evidence->trie->size; node++)
-		if (is_candidate(evidence->trie, node) && answered(evidence->growth, node) > 0)
-		{
-			double key = estimate[node].value - RANK_CAUTION * sqrt(estimate[node].variance);
+	for (int i = 0; i < evidence->n_candidates; i++)
+	{
+		int32 node = evidence->candidates[i];
+		double key = estimate[node].value - RANK_CAUTION * sqrt(estimate[node].variance);
 
-			if (key > 0)
-				ranked[n++] = (Ranked){key, node, node};
-		}
+		if (key > 0)
+			ranked[n++] = (Ranked){key, node, node};
+	}
 	qsort(ranked, n, sizeof(Ranked), compare_ranked);
 	return Min(n, evidence->query->k);
 }
@@ -349,18 +345,15 @@ void
 candidates_rank(const Evidence *evidence, LocalResult *result)
 {
 	const Trie *trie = evidence->trie;
-	NodeEstimate *mean = mean_estimates(evidence);
-	NodeEstimate *fit = evidence->query->consistency ? consistent_estimates(evidence) : NULL;
-	const NodeEstimate *printed = fit == NULL || evidence->stopping ? mean : fit;
-	Ranked *ranked = palloc(trie->size * sizeof(Ranked));
+	bool fitted = evidence->query->consistency && !evidence->stopping;
+	NodeEstimate *estimate = fitted ? consistent_estimates(evidence) : mean_estimates(evidence);
+	Ranked *ranked = palloc(Max(evidence->n_candidates, 1) * sizeof(Ranked));
 
-	result->n = select_terms(evidence, fit != NULL ? fit : mean, ranked);
-	sort_by_estimate(trie, printed, ranked, result->n);
+	result->n = select_terms(evidence, estimate, ranked);
+	sort_by_estimate(trie, estimate, ranked, result->n);
 	result->found = palloc(Max(result->n, 1) * sizeof(LocalFound));
 	for (int i = 0; i < result->n; i++)
-		result->found[i] = found_term(trie, ranked[i].node, printed[ranked[i].node]);
+		result->found[i] = found_term(trie, ranked[i].node, estimate[ranked[i].node]);
 	pfree(ranked);
-	pfree(mean);
-	if (fit != NULL)
-		pfree(fit);
+	pfree(estimate);
 }

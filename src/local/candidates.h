@@ -19,9 +19,11 @@ typedef struct Evidence
 	const Trie *trie;
 	double users;			  /* to whom estimates are scaled */
 	const Survey *growth;	  /* what made the trie grow */
-	const Survey *refinement; /* about whole terms only; NULL: none */
-	bool everyone;			  /* each survey asked all users, not each a part of them */
-	bool stopping;			  /* prefixes were asked about until they looked frequent, or rare */
+	const Survey *refinement; /* about whole terms only */
+	const int32 *candidates;  /* whole terms that were asked about to the end */
+	int n_candidates;
+	bool everyone; /* each survey asked all users, not each a part of them */
+	bool stopping; /* prefixes were asked about until they looked frequent, or rare */
 } Evidence;
 
 extern int candidates_below(const Trie *trie, int32 node, int longest, int32 *nodes);

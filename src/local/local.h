@@ -31,7 +31,7 @@ typedef struct LocalQuery
 	int k;			  /* terms wanted */
 	int alphabet;	  /* characters */
 	int max_length;	  /* of a term; longer ones are not found (the paper's tau) */
-	bool consistency; /* estimates agree along the trie (section IV-C) */
+	bool consistency; /* estimates are made to agree (section IV-C); else refinement's alone */
 	double eta;		  /* the paper's threshold; 0: as many standard deviations as our rule says */
 	int frontier;	  /* prefixes that are kept from one step to the next, at most */
 } LocalQuery;

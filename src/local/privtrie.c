@@ -25,11 +25,9 @@
  * Estimates.  A whole term is asked about from its first round to the end.  When it was
  * made depends on earlier answers; but among the users not yet asked the share that holds
  * a term is a martingale, whatever the rule by which one stops, so the share of those who
- * were asked is an unbiased estimate of the share of all, and so is that in refinement:
- * the answers of both are counted together, which weighs them by inverse variance.  (A
- * term that is closed because it looks rare has an estimate that is too small.)  This does
- * not hold for prefixes, which are closed when they look frequent: their estimates are too
- * large.  So they take no part in what is printed, see candidates.c.
+ * were asked is an unbiased estimate of the share of all, and so is that in refinement.
+ * A term that was closed because it looked rare is not returned.  Prefixes are closed when
+ * they look frequent: their estimates are too large, and are not used (candidates.c).
  */
 #include "common/dp_base.h"
 
@@ -38,8 +36,11 @@
 #include "local/candidates.h"
 #include "local/privtrie.h"
 
-/* Rounds in which the trie may grow; one more refines. */
-#define GROWING_ROUNDS 20
+/*
+ * Rounds in which the trie may grow; one more refines.  Early rounds are shorter, by the
+ * power 3/2 of their number: prefixes that are frequent show soon.
+ */
+#define GROWING_ROUNDS 25
 
 /*
  * The users of the growing rounds.  The paper has .8 (section V); but whole terms are
@@ -164,9 +165,11 @@ is_antichain(const Privtrie *state)
 static int64
 round_end(const Privtrie *state, int round)
 {
+	double part = (double) round / GROWING_ROUNDS;
+
 	if (round > GROWING_ROUNDS)
 		return state->places;
-	return (int64) (SHARE_GROWTH * (double) state->places * round / GROWING_ROUNDS);
+	return (int64) (SHARE_GROWTH * (double) state->places * part * sqrt(part));
 }
 
 /* The trie of the root, and its first open nodes; errors: DP_ERR_DOMAIN. */
@@ -176,6 +179,7 @@ privtrie_begin(Privtrie *state, const LocalQuery *query, int64 places)
 	*state = (Privtrie){.query = *query, .places = places, .open_capacity = FIRST_OPEN};
 	if (survey_init(&state->survey, query->epsilon) != DP_OK)
 		return DP_ERR_DOMAIN;
+	(void) survey_init(&state->refinement, query->epsilon);
 	state->open = palloc(state->open_capacity * sizeof(int32));
 	trie_init(&state->trie, query->alphabet);
 	open_first(state);
@@ -268,13 +272,16 @@ void
 privtrie_answers(Privtrie *state, const int64 *supported, int64 answered)
 {
 	PrivtrieRound round;
+	Survey *survey;
 
 	if (!privtrie_round(state, &round))
 		return;
 	state->asked = round.to;
 	state->round = round.number;
 	state->answered += answered;
-	survey_add(&state->survey, state->open, state->n_open, supported, answered);
+	survey = round.number > GROWING_ROUNDS ? &state->refinement : &state->survey;
+	survey_make_room(survey, &state->trie);
+	survey_add(survey, state->open, state->n_open, supported, answered);
 	if (round.number < GROWING_ROUNDS)
 		grow(state);
 	else
@@ -283,21 +290,33 @@ privtrie_answers(Privtrie *state, const int64 *supported, int64 answered)
 
 /*
  * The most frequent terms.  Each user was asked once, so those who answered are the users
- * whose numbers are estimated.
+ * whose numbers are estimated.  A collection may end before the last round: then the terms
+ * that are open have what was answered so far.
  */
 void
 privtrie_finish(const Privtrie *state, LocalResult *result)
 {
-	Evidence evidence = {&state->query, &state->trie, state->answered,
-						 &state->survey, NULL, false, true};
+	int32 *terms = palloc(Max(state->n_open, 1) * sizeof(int32));
+	Evidence evidence = {.query = &state->query,
+						 .trie = &state->trie,
+						 .users = state->answered,
+						 .growth = &state->survey,
+						 .refinement = &state->refinement,
+						 .candidates = terms,
+						 .stopping = true};
 
+	for (int i = 0; i < state->n_open; i++)
+		if (trie_is_term(&state->trie, state->open[i]))
+			terms[evidence.n_candidates++] = state->open[i];
 	candidates_rank(&evidence, result);
+	pfree(terms);
 }
 
 void
 privtrie_free(Privtrie *state)
 {
 	survey_free(&state->survey);
+	survey_free(&state->refinement);
 	trie_free(&state->trie);
 	pfree(state->open);
 }

@@ -29,7 +29,8 @@ typedef struct Privtrie
 	int64 answered; /* users who answered */
 	int round;		/* rounds whose answers were taken, or that had no places */
 	Trie trie;
-	Survey survey; /* with the oracle by which users answer */
+	Survey survey; /* while the trie grew; with the oracle by which users answer */
+	Survey refinement;
 	int n_open;
 	int open_capacity;
 	int32 *open; /* nodes that are asked about; none lies below another */

@@ -20,7 +20,7 @@ static const PollWord words[] = {
 	{"a", 5000}, {"bead", 4000}, {"cabbed", 3000}, {"", 1000}, {"ee", 2}};
 
 static const LocalQuery usual = {
-	.epsilon = 4, .k = 3, .alphabet = 5, .max_length = 8, .frontier = 100};
+	.epsilon = 4, .k = 3, .consistency = true, .alphabet = 5, .max_length = 8, .frontier = 100};
 
 /* What was asked and answered in each round. */
 typedef struct Transcript
