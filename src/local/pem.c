@@ -29,20 +29,13 @@
 
 #include "local/pem.h"
 
-/*
- * By simulation on the Reddit terms, for epsilon 1 to 4, one and 7.6 million users, k 10
- * to 100.  Three letters make a first level of 18,278 candidates and spare two groups of
- * users.  Steps of two symbols gain .02 in F-score at most and cost ten times the work;
- * to keep twice k loses up to .1 with many users, more than four times gains nothing.
- */
-#define PEM_START 3
-#define PEM_STEP 1
-#define PEM_KEEP 4.0
-
 PemQuery
 pem_defaults(const LocalQuery *query)
 {
-	return (PemQuery){.base = *query, .start = PEM_START, .step = PEM_STEP, .keep = PEM_KEEP};
+	return (PemQuery){.base = *query,
+					  .start = prefix_start(query->alphabet),
+					  .step = PREFIX_STEP,
+					  .keep = PREFIX_KEEP};
 }
 
 /*

@@ -35,6 +35,9 @@
 
 #define INITIAL_CAPACITY 1024
 
+/* Prefixes of the first level, where that leaves a choice. */
+#define MAX_FIRST 20000
+
 /* ---- the plan ---- */
 
 /*
@@ -62,6 +65,21 @@ fitting_symbols(int64 prefixes, int alphabet, int wanted, int64 limit)
 	while (wanted > 0 && nodes_of(prefixes, alphabet, wanted, limit) > limit)
 		wanted--;
 	return wanted;
+}
+
+/*
+ * The symbols that the first level has by default: as many as few candidates allow, for
+ * each symbol spares a group of users; of letters 3.
+ */
+int
+prefix_start(int alphabet)
+{
+	int64 candidates = alphabet + 1;
+	int start = 1;
+
+	for (; candidates * (alphabet + 1) <= MAX_FIRST; candidates *= alphabet + 1)
+		start++;
+	return start;
 }
 
 /*

@@ -66,9 +66,10 @@ least_hash(const Oracle *oracle, uint32 value)
 
 /*
  * Adds to each item's count whether the report supports it.  For each report and each
- * item of a level this is done, by the thousand millions; so it is oracle_hash_value()
- * taken apart: what depends on the seed alone, and on the item alone, comes from outside,
- * and instead of a division into values the hash is compared with the value's bounds.
+ * item of a level this is done, by the thousand millions (1.5 ns each).  So it is
+ * oracle_hash_value() taken apart: what depends on the seed alone, and on the item alone,
+ * comes from outside, and instead of a division into values the hash is compared with the
+ * value's bounds.
  */
 static void
 count_report(const Oracle *oracle, const LocalReport *report, const uint64 *item, int n,

@@ -44,12 +44,9 @@
 #include "local/treehist.h"
 
 /*
- * By simulation, as PEM's.  More rows only widen the estimates: a median of three has 1.35
- * times a mean's variance, of five 1.43 times.  Three are the fewest that outvote one.
+ * More rows only widen the estimates: a median of three has 1.35 times a mean's variance,
+ * of five 1.43 times.  Three are the fewest that outvote one.
  */
-#define TREEHIST_START 3
-#define TREEHIST_STEP 1
-#define TREEHIST_KEEP 2.0
 #define TREEHIST_ROWS 3
 
 /*
@@ -75,9 +72,9 @@ TreeHistQuery
 treehist_defaults(const LocalQuery *query)
 {
 	return (TreeHistQuery){.base = *query,
-						   .start = TREEHIST_START,
-						   .step = TREEHIST_STEP,
-						   .keep = TREEHIST_KEEP,
+						   .start = prefix_start(query->alphabet),
+						   .step = PREFIX_STEP,
+						   .keep = PREFIX_KEEP,
 						   .rows = TREEHIST_ROWS};
 }
 

@@ -48,6 +48,10 @@ test_depths(void)
 	ok(has_depths(5, 3, 1, " 3 4 5 6"), "depths by steps of one symbol");
 	ok(has_depths(6, 1, 3, " 1 4 7"), "steps that end with the term");
 	ok(has_depths(5, 2, 3, " 2 5 6"), "steps that end before");
+	ok(prefix_start(26) == 3 && prefix_start(2) == 9 && prefix_start(1) == 14 &&
+		   prefix_start(141) == 1 && prefix_start(140) == 2 &&
+		   prefix_start(ALPHABET_MAX_SIZE) == 1,
+	   "the first level's symbols by the size of the alphabet");
 }
 
 /* Every place belongs to the group whose range it is in, and no other. */
