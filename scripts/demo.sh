@@ -1,6 +1,7 @@
 #!/bin/bash
 # demo.sh: make demo.  Protects the Debian changelogs that this machine holds, in a
-# private server, and lets an analyst who can't read them see their common phrases.
+# private server, and lets an analyst who can't read them see their common phrases; then collects
+# words from clients who show them to nobody.
 #
 # Where /usr/share/doc holds too few authors (a minimal image has none), packages
 # with long changelogs are downloaded and only their changelogs unpacked, into the
@@ -75,3 +76,9 @@ if [ "$authors" -lt "$MIN_AUTHORS" ]; then
 fi
 
 as_server psql --no-psqlrc --quiet --set=rows="$work/rows.tsv" <"$top/scripts/demo.sql" 2>&1
+
+# lower-case words of four letters and more, each of which stands for a client
+cut -f 2- "$work/rows.tsv" | perl -ne 'print "$1\n" while /(?<!\S)([a-z]{4,10})(?!\S)/g' |
+    sed 200000q >"$work/words.txt"
+cd "$work"
+as_server psql --no-psqlrc --quiet <"$top/scripts/demo_local.sql" 2>&1
