@@ -29,9 +29,12 @@
  * possible.
  *
  * Exactness: as in oracle.c.  Permanent bits need no memory: they are a pseudorandom
- * function (HMAC-SHA-256) of the client's secret, the role and the value, so that the
- * same value has the same permanent bits in every report.  Their privacy is that of the
- * secret, which must never leave the client.
+ * function (HMAC-SHA-256) of the client's secret and the value, so that the same value has
+ * the same permanent bits in every report.  Their privacy is that of the secret, which must
+ * never leave the client.  Cohort, role, k, h and f are arguments of the function, too:
+ * one who saw the same flips applied to other true bits, or two sets of flips that nest
+ * because they came from the same numbers, would see through both.  So if any of these
+ * changes, the permanent bits are independent, and their lifetimes add up.
  */
 #include "common/dp_base.h"
 
@@ -228,22 +231,34 @@ keyed_words(const uint8 *secret, int secret_length, const uint8 *message, int le
 	return filled;
 }
 
-/* Role, number of symbols, symbols, two bytes each, the higher first. */
+/* A number's last bytes, the highest first; returns the place after them. */
 static uint8 *
-permanent_message(uint32 role, const uint16 *symbol, int n, int *length)
+put_bytes(uint8 *to, uint64 number, int bytes)
 {
-	uint8 *message = palloc(4 + 2 * n);
+	for (int i = bytes - 1; i >= 0; i--)
+		*to++ = (uint8) (number >> (8 * i));
+	return to;
+}
 
-	message[0] = (uint8) (role >> 8);
-	message[1] = (uint8) role;
-	message[2] = (uint8) (n >> 8);
-	message[3] = (uint8) n;
+#define MESSAGE_HEAD 18
+
+/* All that the true bits and the flips depend on; the value at the end. */
+static uint8 *
+permanent_message(const Bloom *bloom, uint32 cohort, uint32 role, const uint16 *symbol, int n,
+				  int *length)
+{
+	uint8 *message = palloc(MESSAGE_HEAD + 2 * n);
+	uint8 *to = message;
+
+	to = put_bytes(to, bloom->flip, 8);
+	to = put_bytes(to, bloom->bits, 2);
+	to = put_bytes(to, bloom->hashes, 2);
+	to = put_bytes(to, cohort, 2);
+	to = put_bytes(to, role, 2);
+	to = put_bytes(to, n, 2);
 	for (int i = 0; i < n; i++)
-	{
-		message[4 + 2 * i] = (uint8) (symbol[i] >> 8);
-		message[5 + 2 * i] = (uint8) symbol[i];
-	}
-	*length = 4 + 2 * n;
+		to = put_bytes(to, symbol[i], 2);
+	*length = (int) (to - message);
 	return message;
 }
 
@@ -252,8 +267,8 @@ permanent_message(uint32 role, const uint16 *symbol, int n, int *length)
  * without a secret, DP_ERR_RANGE if the hash fails for want of memory.
  */
 DpStatus
-bloom_permanent(const Bloom *bloom, const uint8 *secret, int secret_length, uint32 role,
-				const uint16 *symbol, int n, uint64 truth, uint64 *permanent)
+bloom_permanent(const Bloom *bloom, const uint8 *secret, int secret_length, uint32 cohort,
+				uint32 role, const uint16 *symbol, int n, uint64 truth, uint64 *permanent)
 {
 	DpRandom words;
 	uint8 *message;
@@ -262,7 +277,7 @@ bloom_permanent(const Bloom *bloom, const uint8 *secret, int secret_length, uint
 
 	if (secret == NULL || secret_length < 1)
 		return DP_ERR_DOMAIN;
-	message = permanent_message(role, symbol, n, &length);
+	message = permanent_message(bloom, cohort, role, symbol, n, &length);
 	filled = keyed_words(secret, secret_length, message, length, &words);
 	if (filled)
 		*permanent = truth ^ bloom_trials(&words, bloom->flip);

@@ -31,8 +31,8 @@ extern uint64 bloom_item_bits(const Bloom *bloom, uint32 cohort, uint32 role, ui
 /* the client's half */
 extern uint64 bloom_trials(DpRandom *rng, uint64 probability);
 extern DpStatus bloom_permanent(const Bloom *bloom, const uint8 *secret, int secret_length,
-								uint32 role, const uint16 *symbol, int n, uint64 truth,
-								uint64 *permanent);
+								uint32 cohort, uint32 role, const uint16 *symbol, int n,
+								uint64 truth, uint64 *permanent);
 extern uint64 bloom_answer(const Bloom *bloom, DpRandom *rng, uint64 permanent);
 
 #endif /* DPNGRAM_LOCAL_BLOOM_H */

@@ -161,8 +161,8 @@ rappor_client(const RapporPlan *plan, int64 place, const LocalTerm *term, const 
 		if (n > 0)
 			bits = bloom_item_bits(&plan->bloom, cohort, role[part], oracle_item(symbol, n));
 		if (plan->bloom.flip != 0)
-			status = bloom_permanent(&plan->bloom, secret, secret_length, role[part], symbol,
-									 n, bits, &bits);
+			status = bloom_permanent(&plan->bloom, secret, secret_length, cohort, role[part],
+									 symbol, n, bits, &bits);
 		if (status == DP_OK)
 			report->bits[part] = bloom_answer(&plan->bloom, rng, bits);
 	}

@@ -267,56 +267,94 @@ test_permanent_golden(void)
 	Bloom bloom = {.bits = 64, .hashes = 1, .flip = UINT64CONST(1) << 60};
 	uint64 permanent;
 
-	ok(bloom_permanent(&bloom, secret, 8, 1, symbol, 2, 0, &permanent) == DP_OK &&
-		   permanent == UINT64CONST(0x4010000042c6c889),
+	ok(bloom_permanent(&bloom, secret, 8, 9, 1, symbol, 2, 0, &permanent) == DP_OK &&
+		   permanent == UINT64CONST(0x82203100162201a4),
 	   "permanent bits of an n-gram");
 	bloom.flip = UINT64CONST(3) << 59;
-	ok(bloom_permanent(&bloom, secret, 8, 0, symbol, 6, 5, &permanent) == DP_OK &&
-		   permanent == UINT64CONST(0xe2225841006c0285),
+	ok(bloom_permanent(&bloom, secret, 8, 9, 0, symbol, 6, 5, &permanent) == DP_OK &&
+		   permanent == UINT64CONST(0x1003210805123411),
 	   "permanent bits of a term");
-	ok(bloom_permanent(&bloom, NULL, 0, 0, symbol, 6, 5, &permanent) == DP_ERR_DOMAIN &&
-		   bloom_permanent(&bloom, secret, 0, 0, symbol, 6, 5, &permanent) == DP_ERR_DOMAIN,
+	ok(bloom_permanent(&bloom, NULL, 0, 9, 0, symbol, 6, 5, &permanent) == DP_ERR_DOMAIN &&
+		   bloom_permanent(&bloom, secret, 0, 9, 0, symbol, 6, 5, &permanent) == DP_ERR_DOMAIN,
 	   "no permanent bits without a secret");
 }
 
+typedef struct Flipped
+{
+	Bloom bloom;
+	uint32 secret;
+	uint32 cohort;
+	uint32 role;
+	uint16 symbol;
+} Flipped;
+
 /* The bits that are wrong in the permanent bits of a value, two of them. */
 static int
-flips(const Bloom *bloom, uint32 secret, uint32 role, uint16 symbol)
+flips(const Flipped *flipped)
 {
 	uint64 permanent = 0;
 
-	(void) bloom_permanent(bloom, (const uint8 *) &secret, sizeof(secret), role, &symbol, 1, 0,
-						   &permanent);
+	(void) bloom_permanent(&flipped->bloom, (const uint8 *) &flipped->secret,
+						   sizeof(flipped->secret), flipped->cohort, flipped->role,
+						   &flipped->symbol, 1, 0, &permanent);
 	return (int) (permanent & 1) | (int) (permanent >> 40 & 2);
 }
 
 /*
- * Permanent bits are wrong as often as they should be, and independently for two secrets,
- * two values and two roles; for the same of all three they are the same.
+ * Permanent bits are wrong as often as they should be, and independently where anything
+ * differs that the true bits or the flips depend on; else they are the same.
  */
+static void
+check_independent(const char *name, const Flipped *one, const Flipped *other)
+{
+	uint64 seen[SMALL] = {0};
+	double law[SMALL];
+	double f[2] = {(double) units(one->bloom.flip), (double) units(other->bloom.flip)};
+	bool same = true;
+
+	for (uint32 client = 0; client < 20000; client++)
+	{
+		Flipped a = *one;
+		Flipped b = *other;
+		int first;
+
+		a.secret += client;
+		b.secret += client;
+		first = flips(&a);
+		same &= first == flips(&a);
+		seen[first | flips(&b) << 2]++;
+	}
+	for (int outcome = 0; outcome < SMALL; outcome++)
+		law[outcome] = (double) (law_of(2, f[0], f[0], 0, outcome & 3) *
+								 law_of(2, f[1], f[1], 0, outcome >> 2));
+	ok(same && chi_square_p(seen, law, SMALL) > ALARM, "permanent bits depend on the %s", name);
+}
+
 static void
 test_permanent_law(void)
 {
-	Bloom bloom = {.bits = 64, .hashes = 1, .flip = ORACLE_ONE / 5};
-	uint64 seen[3][SMALL] = {{0}};
-	double law[SMALL];
-	bool same = true;
+	const Flipped one = {.bloom = {.bits = 64, .hashes = 1, .flip = ORACLE_ONE / 5},
+						 .cohort = 1,
+						 .role = 1,
+						 .symbol = 1};
+	Flipped other[7];
 
-	for (uint32 secret = 0; secret < 20000; secret++)
-	{
-		int base = flips(&bloom, secret, 1, 1);
-
-		same &= base == flips(&bloom, secret, 1, 1);
-		seen[0][base | flips(&bloom, secret + 100000, 1, 1) << 2]++;
-		seen[1][base | flips(&bloom, secret, 2, 1) << 2]++;
-		seen[2][base | flips(&bloom, secret, 1, 2) << 2]++;
-	}
-	for (int outcome = 0; outcome < SMALL; outcome++)
-		law[outcome] = (double) law_of(4, 0.2L, 0.2L, 0, outcome);
-	ok(same, "the same value has the same permanent bits");
-	ok(chi_square_p(seen[0], law, SMALL) > ALARM, "other secrets have independent ones");
-	ok(chi_square_p(seen[1], law, SMALL) > ALARM, "other roles have independent ones");
-	ok(chi_square_p(seen[2], law, SMALL) > ALARM, "other values have independent ones");
+	for (int i = 0; i < (int) lengthof(other); i++)
+		other[i] = one;
+	other[0].secret = 100000;
+	other[1].cohort = 2;
+	other[2].role = 2;
+	other[3].symbol = 2;
+	other[4].bloom.bits = 63;
+	other[5].bloom.hashes = 2;
+	other[6].bloom.flip = ORACLE_ONE / 4;
+	check_independent("secret", &one, &other[0]);
+	check_independent("cohort", &one, &other[1]);
+	check_independent("role", &one, &other[2]);
+	check_independent("value", &one, &other[3]);
+	check_independent("number of bits", &one, &other[4]);
+	check_independent("number of hashes", &one, &other[5]);
+	check_independent("lifetime", &one, &other[6]);
 }
 
 /* Answers of four bits follow the law that was enumerated. */
@@ -334,7 +372,7 @@ check_answers(const Bloom *bloom, const char *name)
 			uint64 bits = truth;
 
 			if (bloom->flip != 0)
-				(void) bloom_permanent(bloom, (const uint8 *) &draw, sizeof(draw), 1, NULL, 0,
+				(void) bloom_permanent(bloom, (const uint8 *) &draw, sizeof(draw), 9, 1, NULL, 0,
 									   truth, &bits);
 			bits = bloom_answer(bloom, &rng, bits);
 			within &= bits < SMALL;
