@@ -10,10 +10,12 @@
 /* The number of "no term". */
 #define CROWD_NO_TERM 0
 
-/* A part of Crowd.holder: the holders of a node's prefix, by place. */
+/* A node's prefix: which terms begin with it, and a part of Crowd.holder, by place. */
 typedef struct CrowdHolders
 {
 	bool known;
+	uint32 first_term;
+	uint32 end_term; /* the first behind them */
 	uint32 from;
 	uint32 to;
 } CrowdHolders;
@@ -28,6 +30,8 @@ typedef struct Crowd
 	size_t *start; /* of the term's symbols in the arena; one more than there are terms */
 	uint16 *arena;
 	size_t arena_capacity;
+	bool ordered;	/* numbers are in the order of the terms' symbols */
+	uint16 *symbol; /* work space, by term: the one behind a prefix */
 
 	/* users, by place once they are shuffled: the number of their term */
 	int64 users;

@@ -36,8 +36,9 @@ typedef struct CrowdReader
 
 	/* the user whose texts are arriving */
 	uint64 user_key;
-	uint32 chosen;
-	uint64 least;
+	uint32 chosen; /* token; 0: none yet */
+	bool hashed;   /* whether the next is known */
+	uint64 least;  /* the chosen one's hash */
 } CrowdReader;
 
 /* Takes out the backslashes that elements of arrays have before blanks and backslashes. */
@@ -98,21 +99,37 @@ reader_begin(void *state, uint64 hash)
 	CrowdReader *reader = state;
 
 	reader->user_key = dp_mix64(reader->sampling_key, hash);
-	reader->chosen = CROWD_NO_TERM;
+	reader->chosen = 0;
 }
 
+static uint64
+token_hash(const CrowdReader *reader, uint32 id)
+{
+	return dp_mix64(reader->user_key, vocabulary_hash(reader->vocabulary, id));
+}
+
+/* The term that is kept of two is found by hashes; most users have one only. */
 static void
 reader_add(void *state, uint32 id)
 {
 	CrowdReader *reader = state;
 	uint64 hash;
 
-	if (reader->term[id] == CROWD_NO_TERM)
+	if (reader->term[id] == CROWD_NO_TERM || id == reader->chosen)
 		return;
-	hash = dp_mix64(reader->user_key, vocabulary_hash(reader->vocabulary, id));
-	if (reader->chosen == CROWD_NO_TERM || hash < reader->least)
+	if (reader->chosen == 0)
 	{
-		reader->chosen = reader->term[id];
+		reader->chosen = id;
+		reader->hashed = false;
+		return;
+	}
+	if (!reader->hashed)
+		reader->least = token_hash(reader, reader->chosen);
+	reader->hashed = true;
+	hash = token_hash(reader, id);
+	if (hash < reader->least)
+	{
+		reader->chosen = id;
 		reader->least = hash;
 	}
 }
@@ -127,7 +144,8 @@ reader_end(void *state)
 {
 	CrowdReader *reader = state;
 
-	crowd_add_user(reader->crowd, reader->chosen);
+	crowd_add_user(reader->crowd,
+				   reader->chosen == 0 ? CROWD_NO_TERM : reader->term[reader->chosen]);
 }
 
 /*
