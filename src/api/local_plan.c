@@ -25,6 +25,7 @@ plan_method(const PublishedRound *round, ClientPlan *plan)
 			return pem_plan(&plan->pem_query, LOCAL_TICKETS, &plan->pem);
 		case LOCAL_TREEHIST:
 			treehist = treehist_defaults(query);
+			treehist.key = round->key;
 			return treehist_plan(&treehist, LOCAL_TICKETS, &plan->treehist);
 		case LOCAL_RAPPOR:
 			rappor = rappor_defaults(query);

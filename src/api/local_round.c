@@ -105,12 +105,12 @@ method_by_name(const char *name)
 	return LOCAL_PRIVTRIE; /* not reached */
 }
 
-static int
-bounded(double value, int low, int high, const char *detail)
+static int64
+bounded(double value, int64 low, int64 high, const char *detail)
 {
 	if (!(value >= low && value <= high && value == floor(value)))
 		bad_round(detail);
-	return (int) value;
+	return (int64) value;
 }
 
 /* All members but the nodes. */
@@ -123,6 +123,7 @@ parse_parameters(PublishedRound *round, Jsonb *json)
 	double max_length = NAN;
 	double frontier = LOCAL_FRONTIER;
 	double number = NAN;
+	double key = 0;
 	double from = 0;
 	double to = LOCAL_TICKETS;
 	const Option known[] = {
@@ -135,6 +136,7 @@ parse_parameters(PublishedRound *round, Jsonb *json)
 		{"eta", OPTION_NUMBER, &query->eta},
 		{"frontier", OPTION_NUMBER, &frontier},
 		{"lifetime", OPTION_NUMBER, &round->lifetime},
+		{"key", OPTION_NUMBER, &key},
 		{"round", OPTION_NUMBER, &number},
 		{"from", OPTION_NUMBER, &from},
 		{"to", OPTION_NUMBER, &to}};
@@ -145,11 +147,12 @@ parse_parameters(PublishedRound *round, Jsonb *json)
 		bad_round("It has no alphabet.");
 	if (!(query->epsilon >= ORACLE_MIN_EPSILON && query->epsilon <= ORACLE_MAX_EPSILON))
 		bad_round("Its epsilon is out of range.");
-	query->k = bounded(k, 1, LOCAL_MAX_TERMS, "It has no k that is allowed.");
-	query->max_length = bounded(max_length, 1, TERM_MAX_LENGTH, "Its length is not allowed.");
-	round->number = bounded(number, 1, PG_INT32_MAX, "It has no number.");
+	query->k = (int) bounded(k, 1, LOCAL_MAX_TERMS, "It has no k that is allowed.");
+	query->max_length = (int) bounded(max_length, 1, TERM_MAX_LENGTH, "Its length is not allowed.");
+	round->number = (int) bounded(number, 1, PG_INT32_MAX, "It has no number.");
 	round->asks.from = bounded(from, 0, LOCAL_TICKETS, "Its places are out of range.");
 	round->asks.to = bounded(to, 0, LOCAL_TICKETS, "Its places are out of range.");
+	round->key = (uint32) bounded(key, 0, PG_UINT32_MAX, "Its key is out of range.");
 	check_local_options(query, frontier, round->lifetime);
 	query->frontier = (int) frontier;
 }
@@ -193,6 +196,11 @@ round_begin(const LocalArguments *arguments)
 	round->spec = arguments->spec;
 	round->alphabet = arguments->alphabet;
 	round->number = 1;
+	/* hashes that are the same for ever would let the same terms meet for ever */
+	if (round->method == LOCAL_TREEHIST &&
+		!pg_strong_random(&round->key, sizeof(round->key)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random numbers")));
 	return round;
 }
 
@@ -228,6 +236,8 @@ round_publish(const PublishedRound *round)
 	json_number(&json, "max_length", query->max_length);
 	if (round->lifetime != 0)
 		json_number(&json, "lifetime", round->lifetime);
+	if (round->method == LOCAL_TREEHIST)
+		json_number(&json, "key", round->key);
 	json_number(&json, "round", round->number);
 	if (round->method == LOCAL_PRIVTRIE)
 	{

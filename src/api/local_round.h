@@ -18,6 +18,7 @@ typedef struct PublishedRound
 	LocalMethod method;
 	LocalQuery query;
 	double lifetime; /* rappor: epsilon of all reports of one term together; 0: of one */
+	uint32 key;		 /* treehist: of its hashes; public */
 	char *spec;		 /* the alphabet as written */
 	Alphabet *alphabet;
 	int number;				/* from 1 */

@@ -9,7 +9,7 @@ CREATE FUNCTION @extschema@.ldp_round(
 	options jsonb DEFAULT '{}')
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'dpngram_ldp_begin'
-LANGUAGE C STABLE PARALLEL SAFE;
+LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.ldp_round(text, float8, int, text, int, jsonb) IS
 'the first round of a collection of terms from clients, to be published: what they are asked, and how; all methods but privtrie have no other';
 

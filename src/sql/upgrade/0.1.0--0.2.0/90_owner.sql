@@ -10,10 +10,11 @@ BEGIN
 		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 		LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
 		LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+		LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
 		CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
 		WHERE e.extname = 'dpngram' AND d.deptype = 'e'
-			AND o.type IN ('table', 'view', 'function', 'aggregate')
-			AND coalesce(c.relowner, p.proowner) <> owner
+			AND o.type IN ('table', 'view', 'function', 'aggregate', 'type')
+			AND coalesce(c.relowner, p.proowner, t.typowner) <> owner
 	LOOP
 		EXECUTE format('ALTER %s %s OWNER TO %s', object.kind, object.identity, owner);
 	END LOOP;
