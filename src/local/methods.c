@@ -47,12 +47,18 @@ run_treehist(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResu
 	return status == DP_OK ? treehist_run(&treehist, poll, rng, result) : status;
 }
 
+/*
+ * A term that is too long is lost whole here, not cut.  So one more n-gram fits than the
+ * length says, and all that the last one has room for.
+ */
 static DpStatus
 run_rappor(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResult *result)
 {
 	RapporQuery rappor = rappor_defaults(query);
 	DpStatus status = ask_length(&rappor.base, poll, &rappor.first);
+	int grams = (rappor.base.max_length - 1) / rappor.gram + 2;
 
+	rappor.base.max_length = Min(query->max_length, grams * rappor.gram);
 	return status == DP_OK ? rappor_run(&rappor, poll, rng, result) : status;
 }
 
