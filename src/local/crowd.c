@@ -128,6 +128,7 @@ compare_terms(const void *a, const void *b)
 	const OrderedTerm *y = b;
 	uint32 n = Min(x->length, y->length);
 
+	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < n; i++)
 		if (x->symbol[i] != y->symbol[i])
 			return x->symbol[i] < y->symbol[i] ? -1 : 1;
