@@ -340,7 +340,7 @@ test_rounds(double epsilon)
 			for (int t = 0; t < TERMS; t++)
 				bounded = bounded && differs_within(&oracle, epsilon, bits[s], bits[t], &reached);
 	}
-	ok(alone, "rounds, epsilon %g: a coin for each bit, and none for what is not answered", epsilon);
+	ok(alone, "rounds, epsilon %g: a coin for each bit, none for silence", epsilon);
 	ok(bounded && reached, "rounds, epsilon %g: whatever is asked, answers differ by e^epsilon",
 	   epsilon);
 }
