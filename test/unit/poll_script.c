@@ -27,6 +27,9 @@
 /* So many seeds stand for all; to each of them the bound must apply. */
 #define SCRIPT_SEEDS 4
 
+/* So many sequences at a place, and no more: a method that asks so much has failed. */
+#define MAX_SEQUENCES 100000
+
 /* Of the other users' answers, besides all yes, all no, and none. */
 #define MIXTURES 5
 
@@ -274,6 +277,7 @@ static void
 audit_place(PollScript *script, ScriptMethod method, const void *query, ScriptAudit *audit)
 {
 	long double total[SCRIPT_TERMS] = {0};
+	int64 last = audit->runs + MAX_SEQUENCES;
 
 	script->fixed = 0;
 	do
@@ -282,7 +286,7 @@ audit_place(PollScript *script, ScriptMethod method, const void *query, ScriptAu
 		long double most = 0;
 
 		begin_sequence(script);
-		if (!method(query, &script->poll))
+		if (!method(query, &script->poll) || audit->runs == last)
 			audit->failed = true;
 		for (int t = 0; t < script->terms; t++)
 		{
@@ -292,7 +296,7 @@ audit_place(PollScript *script, ScriptMethod method, const void *query, ScriptAu
 		}
 		audit->worst = Max(audit->worst, most / least);
 		audit->runs++;
-	} while (next_sequence(script));
+	} while (next_sequence(script) && !audit->failed);
 	for (int t = 0; t < script->terms; t++)
 		audit->incomplete = Max(audit->incomplete, fabsl(total[t] - 1));
 }
@@ -310,7 +314,7 @@ script_audit(ScriptMethod method, const void *query, int64 users, const char *co
 
 	init_script(&script, users, words, terms);
 	for (script.target = 0; script.target < users; script.target++)
-		for (int others = 0; others < OTHERS_MIXED + MIXTURES; others++)
+		for (int others = 0; others < OTHERS_MIXED + MIXTURES && !audit.failed; others++)
 		{
 			script.others = others;
 			audit_place(&script, method, query, &audit);

@@ -146,17 +146,17 @@ static const Audited all_audited[] = {
 	{"privtrie, one letter", LOCAL_PRIVTRIE, 6, EASY(1, 1, 3), ONE_LETTER, 1},
 	{"privtrie, two letters", LOCAL_PRIVTRIE, 6, EASY(1, 2, 2), TWO_LETTERS, 1},
 	{"privtrie, many letters", LOCAL_PRIVTRIE, 6, EASY(1, 31, 2), TWO_LETTERS, 1},
-	{"privtrie, our rule", LOCAL_PRIVTRIE, 8, OURS(4, 31, 3), TWO_LETTERS, 1},
+	{"privtrie, our rule", LOCAL_PRIVTRIE, 8, OURS(4, 31, 2), TWO_LETTERS, 1},
 	{"privtrie, little privacy", LOCAL_PRIVTRIE, 4, OURS(12, 31, 2), TWO_LETTERS, 1},
 	{"ibsl, one letter", LOCAL_IBSL, 12, EASY(1, 1, 3), ONE_LETTER, 1},
 	{"ibsl, two letters", LOCAL_IBSL, 12, EASY(0.5, 2, 2), TWO_LETTERS, 1},
 	{"ibsl, our rule", LOCAL_IBSL, 20, OURS(4, 2, 2), TWO_LETTERS, 1},
 	{"bsl, one letter", LOCAL_BSL, 2, EASY(1, 1, 3), ONE_LETTER, 0.65},
 	{"bsl, two letters", LOCAL_BSL, 2, EASY(1, 2, 2), TWO_LETTERS, 0.9},
-	{"bsl, our rule", LOCAL_BSL, 3, OURS(12, 2, 2), TWO_LETTERS, 0.9},
+	{"bsl, our rule", LOCAL_BSL, 2, OURS(12, 2, 2), TWO_LETTERS, 0.9},
 	{"pem, one letter", LOCAL_PEM, 12, EASY(1, 1, 3), ONE_LETTER, 1},
 	{"pem, two letters", LOCAL_PEM, 12, EASY(0.5, 2, 2), TWO_LETTERS, 1},
-	{"pem, longer terms", LOCAL_PEM, 11, OURS(3, 2, 5), TWO_LETTERS, 1},
+	{"pem, longer terms", LOCAL_PEM, 11, OURS(3, 2, 3), TWO_LETTERS, 1},
 };
 
 static void
