@@ -89,6 +89,11 @@ SELECT term FROM ldp_frequent_terms('loc.daily', 'u', 't', 16, 1, options => '{"
 SELECT used FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc daily';
 SELECT term FROM ldp_frequent_terms('loc.daily', 'u', 't', 16, 1, options => '{"period": "2020-01-02"}');
 
+-- rappor's work is bounded; what it answers is told when it has been charged
+SELECT count(*) > 0 AS answered FROM ldp_frequent_terms('loc.typed', 'the User', 'Wort', 8, 3, 'rappor', max_length => 4);
+SELECT * FROM ldp_frequent_terms('loc.typed', 'the User', 'Wort', 8, 3, 'rappor', max_length => 4, options => '{"max_work": 1000}');
+SELECT count(*) FROM dpngram.releases WHERE dataset = 'loc typed' AND parameters ->> 'method' = 'rappor' AND status <> 'done';
+
 -- the same seed, the same answer
 RESET ROLE;
 SET dpngram.test_seed = 7;

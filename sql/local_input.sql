@@ -61,6 +61,8 @@ SELECT arguments, lin.try(arguments) FROM unnest(ARRAY[
 	$$1, options => '{"frontier": 2.5}'$$,
 	$$1, options => '{"period": "2020-01-01"}'$$,
 	$$1, 5, 'pem', options => '{"eta": 4}'$$,
+	$$1, 5, 'rappor', options => '{"eta": 4}'$$,
+	$$1, 5, 'rappor', options => '{"max_work": -1}'$$,
 	$$1, 5, 'privtrie', options => '{"lifetime": 4}'$$
 ]) arguments;
 

@@ -89,12 +89,17 @@ terms_used(void *state)
 	return psprintf("{\"reports\": " INT64_FORMAT "}", ((TermsRelease *) state)->users);
 }
 
+/* Decided by what users answered, so it may be told. */
 static const char *
-terms_failure(void *state)
+terms_failure(void *state, const char **hint)
 {
-	if (((TermsRelease *) state)->status == DP_OK)
+	const TermsRelease *release = state;
+
+	if (release->status == DP_OK)
 		return NULL;
-	return "the method would take more work or memory than its limits allow";
+	*hint = "A smaller max_length, or for rappor a larger option \"max_work\", may do.";
+	return psprintf("method %s would take more work than its limits allow",
+					local_method_name(release->arguments.method));
 }
 
 /*

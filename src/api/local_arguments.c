@@ -91,6 +91,8 @@ check_local_options(const LocalQuery *query, double frontier, double lifetime)
 		bad_argument("eta", "between 0 and 1000");
 	if (!(frontier >= 1 && frontier <= 1000000 && frontier == floor(frontier)))
 		bad_argument("frontier", "a whole number between 1 and 1000000");
+	if (query->max_work != 0 && !(query->max_work >= 1 && query->max_work <= 1e18))
+		bad_argument("max_work", "between 1 and 1e18");
 	if (lifetime != 0 && !(lifetime > query->epsilon && lifetime <= ORACLE_MAX_EPSILON))
 		bad_argument("lifetime", psprintf("greater than epsilon and at most %g",
 										  ORACLE_MAX_EPSILON));
@@ -115,6 +117,8 @@ parse_options(FunctionCallInfo fcinfo, const LocalPositions *at, LocalArguments 
 		if (clients)
 			known[nknown++] = (Option){"consistency", OPTION_BOOL, &query->consistency};
 	}
+	if (arguments->method == LOCAL_RAPPOR)
+		known[nknown++] = (Option){"max_work", OPTION_NUMBER, &query->max_work};
 	if (arguments->method == LOCAL_RAPPOR && clients)
 		known[nknown++] = (Option){"lifetime", OPTION_NUMBER, &arguments->lifetime};
 	options_read(DatumGetJsonbP(required(fcinfo, at->options, "options")), known, nknown);
@@ -160,6 +164,8 @@ note_parameters(LocalArguments *arguments)
 		json_number(json, "eta", query->eta);
 		json_number(json, "frontier", query->frontier);
 	}
+	if (query->max_work != 0)
+		json_number(json, "max_work", query->max_work);
 	(void) json_end(json);
 }
 

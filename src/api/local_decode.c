@@ -33,7 +33,8 @@ require_status(DpStatus status)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the method would take more work or memory than its limits allow")));
+			 errmsg("the method would take more work than its limits allow"),
+			 errhint("A smaller max_length, or for rappor a larger option \"max_work\", may do.")));
 }
 
 /* ---- privtrie, round by round ---- */

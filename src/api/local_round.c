@@ -136,6 +136,7 @@ parse_parameters(PublishedRound *round, Jsonb *json)
 		{"eta", OPTION_NUMBER, &query->eta},
 		{"frontier", OPTION_NUMBER, &frontier},
 		{"lifetime", OPTION_NUMBER, &round->lifetime},
+		{"max_work", OPTION_NUMBER, &query->max_work},
 		{"key", OPTION_NUMBER, &key},
 		{"round", OPTION_NUMBER, &number},
 		{"from", OPTION_NUMBER, &from},
@@ -236,6 +237,8 @@ round_publish(const PublishedRound *round)
 	json_number(&json, "max_length", query->max_length);
 	if (round->lifetime != 0)
 		json_number(&json, "lifetime", round->lifetime);
+	if (query->max_work != 0)
+		json_number(&json, "max_work", query->max_work);
 	if (round->method == LOCAL_TREEHIST)
 		json_number(&json, "key", round->key);
 	json_number(&json, "round", round->number);

@@ -115,14 +115,17 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 
 /* What could not be done, which is no secret, is told. */
 static void
-tell_failure(const LedgerReceipt *receipt, const char *failure)
+tell_failure(const LedgerReceipt *receipt, const ReleaseMethods *methods, void *state)
 {
+	const char *hint = "";
+	const char *failure = methods->failure ? methods->failure(state, &hint) : NULL;
+
 	if (failure == NULL)
 		return;
 	ledger_release_failed(receipt->release_id);
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", failure),
-			 errdetail("The release stays charged.")));
+			 errdetail("The release stays charged."), errhint("%s", hint)));
 }
 
 /*
@@ -165,6 +168,6 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;
 	pgWalUsage = wal;
-	tell_failure(&receipt, methods->failure ? methods->failure(state) : NULL);
+	tell_failure(&receipt, methods, state);
 	ledger_release_done(receipt.release_id, methods->used(state));
 }

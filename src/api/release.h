@@ -26,7 +26,7 @@ typedef struct ReleaseMethods
 	/* for the log, JSON or NULL: of what was released alone */
 	char *(*used)(void *state);
 	/* after the run: what it could not do, told by public numbers alone; or NULL.  May be NULL. */
-	const char *(*failure)(void *state);
+	const char *(*failure)(void *state, const char **hint);
 } ReleaseMethods;
 
 extern void release_texts(FunctionCallInfo fcinfo, const TextTarget *target,

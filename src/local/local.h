@@ -34,6 +34,7 @@ typedef struct LocalQuery
 	bool consistency; /* estimates are made to agree (section IV-C); else refinement's alone */
 	double eta;		  /* the paper's threshold; 0: as many standard deviations as our rule says */
 	int frontier;	  /* prefixes that are kept from one step to the next, at most */
+	double max_work;  /* rappor: updates of expectation maximisation; 0: as many as usual */
 } LocalQuery;
 
 /* A term found: symbols without SYMBOL_END, and its estimated number of users. */

@@ -54,7 +54,7 @@ rappor_defaults(const LocalQuery *query)
 						 .candidates = DEFAULT_CANDIDATES,
 						 .cliques = DEFAULT_CLIQUES,
 						 .iterations = DEFAULT_ITERATIONS,
-						 .max_work = DEFAULT_MAX_WORK};
+						 .max_work = query->max_work > 0 ? query->max_work : DEFAULT_MAX_WORK};
 }
 
 static bool
