@@ -94,6 +94,8 @@ oracle_choice(double epsilon, uint32 values, Oracle *oracle)
 	oracle->values = values;
 	oracle->keep = ORACLE_ONE -
 				   (uint64) ceill(lie * (1.0L + ORACLE_ERROR) * (long double) ORACLE_ONE);
+	/* where the values are so many that rounding matters, the truth is still no rarer */
+	oracle->keep = Max(oracle->keep, (ORACLE_ONE + values - 1) / values);
 	oracle->yes = oracle->keep;
 	oracle->no = (ORACLE_ONE - oracle->keep) / (values - 1);
 	return DP_OK;
@@ -102,7 +104,9 @@ oracle_choice(double epsilon, uint32 values, Oracle *oracle)
 /*
  * One of g hash values, g = round(e^epsilon) + 1, which has the least variance (Wang et
  * al. 2017, section 4.4).  A value that the user has not falls on what is reported with
- * probability 1/g.  Errors: DP_ERR_DOMAIN.
+ * probability 1/g, rounded up: where the server draws, instead of a hash, one bit for each
+ * value (crowd.c), two of them have the ratio (yes / no) ((1 - no) / (1 - yes)), which is
+ * e^epsilon for no = 1/g, and less above it.  Errors: DP_ERR_DOMAIN.
  */
 DpStatus
 oracle_hash(double epsilon, Oracle *oracle)
@@ -115,7 +119,7 @@ oracle_hash(double epsilon, Oracle *oracle)
 	values = (uint32) Min(rint(exp(epsilon)) + 1, 1e9);
 	status = oracle_choice(epsilon, values, oracle);
 	oracle->kind = ORACLE_HASH;
-	oracle->no = (ORACLE_ONE + values / 2) / values;
+	oracle->no = (ORACLE_ONE + values - 1) / values;
 	return status;
 }
 

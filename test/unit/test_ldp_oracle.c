@@ -176,6 +176,30 @@ audit_hash(double epsilon)
 		   audit_values(&oracle, epsilon, "hash");
 }
 
+/*
+ * Within the server hashes are not drawn, but for each item a bit: yes for the user's own,
+ * no for every other (crowd.c).  Two users' bits, one's and the other's own item.
+ */
+static bool
+audit_supporters(double epsilon)
+{
+	Oracle o;
+	dp_uint128 yes;
+	dp_uint128 no;
+	bool bounded;
+
+	if (oracle_hash(epsilon, &o) != DP_OK)
+		return false;
+	yes = o.yes;
+	no = o.no;
+	bounded = yes >= no &&
+			  quotient_at_most_exp(
+				  &(Quotient){2, {yes, ORACLE_ONE - no}, {no, ORACLE_ONE - yes}}, epsilon);
+	if (!bounded)
+		printf("# supporters of hash values: epsilon %.17g is exceeded\n", epsilon);
+	return bounded;
+}
+
 /* One bit: of two values, by bits and by values. */
 static bool
 audit_sign(double epsilon)
@@ -194,11 +218,13 @@ test_ratios(void)
 	bool sign = true;
 	bool choice = true;
 	bool hash = true;
+	bool supporters = true;
 
 	for (int i = 0; i < EPSILONS; i++)
 	{
 		double epsilon = epsilon_of(i);
 
+		supporters = audit_supporters(epsilon) && supporters;
 		bits = audit_bits(epsilon) && bits;
 		sign = audit_sign(epsilon) && sign;
 		hash = audit_hash(epsilon) && hash;
@@ -209,6 +235,30 @@ test_ratios(void)
 	ok(sign, "sign: likewise");
 	ok(choice, "choice: likewise, of 2 to 442,867 values");
 	ok(hash, "hash: likewise");
+	ok(supporters, "supporters of hash values, as the server draws them: no ratio above");
+}
+
+/* Of so many values the truth is hardly likelier than another: rounding must not make it less. */
+static void
+test_many_values(void)
+{
+	bool bounded = true;
+
+	for (int i = 0; i < EPSILONS; i++)
+		for (uint64 values = 1000; values <= PG_UINT32_MAX; values = values * 3 + 2)
+		{
+			Oracle o;
+
+			bounded = oracle_choice(epsilon_of(i), (uint32) values, &o) == DP_OK && bounded;
+			bounded = bounded &&
+					  quotient_at_most_exp(
+						  &(Quotient){2, {ORACLE_ONE - o.keep, 1}, {o.keep, o.values - 1}},
+						  epsilon_of(i)) &&
+					  quotient_at_most_exp(
+						  &(Quotient){2, {o.keep, o.values - 1}, {ORACLE_ONE - o.keep, 1}},
+						  epsilon_of(i));
+		}
+	ok(bounded, "choice: no ratio above e^epsilon, of up to 2^32 values");
 }
 
 /* The judge must see a probability that is wrong by little. */
@@ -379,6 +429,7 @@ main(void)
 	dp_random_seeded(&rng, 0x6c6470, 0, 0);
 	test_judge();
 	test_ratios();
+	test_many_values();
 	test_client();
 	test_hash_values();
 	return tap_done();
