@@ -15,6 +15,7 @@
 #include "common/hmac.h"
 #include "common/sha2.h"
 #include "fmgr.h"
+#include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -117,7 +118,7 @@ secret_argument(FunctionCallInfo fcinfo, int n, Client *client)
 				 errhint("Give 32 random bytes of its own, always the same ones.")));
 }
 
-/* ---- the place ---- */
+/* ---- what the secret decides ---- */
 
 static void
 no_randomness(void)
@@ -127,25 +128,54 @@ no_randomness(void)
 	pg_unreachable();
 }
 
-/* By lot, or by the secret: HMAC-SHA-256 of a fixed text, of which the first bits are taken. */
+/* HMAC-SHA-256 of a message under the client's secret. */
+static void
+secret_digest(const Client *client, const StringInfo message, uint8 *digest)
+{
+	pg_hmac_ctx *hmac = pg_hmac_create(PG_SHA256);
+
+	if (hmac == NULL || pg_hmac_init(hmac, client->secret, client->secret_length) < 0 ||
+		pg_hmac_update(hmac, (const uint8 *) message->data, message->len) < 0 ||
+		pg_hmac_final(hmac, digest, PG_SHA256_DIGEST_LENGTH) < 0)
+		no_randomness();
+	pg_hmac_free(hmac);
+}
+
+/* The place: by lot, or by the secret, from a fixed text, of which the first bits are taken. */
 static int64
 client_place(const Client *client)
 {
-	static const char label[] = "dpngram place";
 	uint8 digest[PG_SHA256_DIGEST_LENGTH];
+	StringInfoData message;
 	uint64 word;
-	pg_hmac_ctx *hmac;
 
 	if (client->secret == NULL)
 		return (int64) dp_uniform(client->rng, LOCAL_TICKETS);
-	hmac = pg_hmac_create(PG_SHA256);
-	if (hmac == NULL || pg_hmac_init(hmac, client->secret, client->secret_length) < 0 ||
-		pg_hmac_update(hmac, (const uint8 *) label, sizeof(label) - 1) < 0 ||
-		pg_hmac_final(hmac, digest, sizeof(digest)) < 0)
-		no_randomness();
-	pg_hmac_free(hmac);
+	initStringInfo(&message);
+	appendStringInfoString(&message, "dpngram place");
+	secret_digest(client, &message, digest);
 	memcpy(&word, digest, sizeof(word));
 	return (int64) (pg_ntoh64(word) % LOCAL_TICKETS);
+}
+
+/*
+ * The secret of permanent bits, one for each alphabet and length.  These decide what symbols
+ * a term is made of, or that it has none.  With one secret for all of them, two collections
+ * would share a client's permanent bits if they see the same symbols of its term, and else
+ * not: to see which would tell more about the term than both lifetimes together allow.
+ */
+static void
+permanent_secret(const Client *client, uint8 *secret)
+{
+	const Alphabet *alphabet = client->round->alphabet;
+	StringInfoData message;
+
+	initStringInfo(&message);
+	appendStringInfoString(&message, "dpngram permanent bits");
+	pq_sendint32(&message, client->round->query.max_length);
+	for (int i = 0; i < alphabet->size; i++)
+		pq_sendint32(&message, alphabet->character[i]);
+	secret_digest(client, &message, secret);
 }
 
 /* ---- reports ---- */
@@ -161,10 +191,14 @@ static void
 encode_filters(StringInfo json, const Client *client)
 {
 	RapporReport report;
+	uint8 secret[PG_SHA256_DIGEST_LENGTH] = {0};
 
-	if (rappor_client(&client->plan->rappor, client->place, &client->term, client->secret,
-					  client->secret_length, client->rng, &report) != DP_OK)
+	if (client->round->lifetime != 0)
+		permanent_secret(client, secret);
+	if (rappor_client(&client->plan->rappor, client->place, &client->term, secret,
+					  sizeof(secret), client->rng, &report) != DP_OK)
 		no_randomness();
+	explicit_bzero(secret, sizeof(secret));
 	json_raw(json, "bits",
 			 psprintf("[\"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\"]",
 					  report.bits[0], report.bits[1], report.bits[2]));
