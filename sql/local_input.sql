@@ -80,6 +80,7 @@ SELECT arguments, lin.call(arguments) FROM unnest(ARRAY[
 -- work that a method doesn't take on is refused before it is charged
 SELECT lin.try($$1, 5, 'rappor', alphabet => U&'\4E00-\9FFF'$$);
 SELECT lin.try($$1, 5, 'rappor', max_length => 1000$$);
+SELECT lin.try($$1e-5, 5, 'bsl'$$);
 
 -- nothing was charged
 SELECT count(*) FROM dpngram.releases WHERE dataset = 'lin' AND mechanism = 'ldp_frequent_terms';

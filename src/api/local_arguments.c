@@ -66,15 +66,15 @@ local_epsilon_argument(FunctionCallInfo fcinfo, int n)
 	return epsilon;
 }
 
-/* A method may not be up to every alphabet and length. */
+/* A method may not be up to every alphabet, length and epsilon. */
 void
 refuse_collection(LocalMethod method)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_ARGUMENT),
-			 errmsg("method %s can't collect terms of this alphabet and length",
+			 errmsg("method %s can't collect terms of this alphabet and length with this epsilon",
 					local_method_name(method)),
-			 errhint("A smaller alphabet or max_length may do.")));
+			 errhint("A smaller alphabet or max_length, or a larger epsilon, may do.")));
 }
 
 const char *

@@ -130,7 +130,25 @@ init_surveys(Growth *growth, double epsilon, double refinement)
 	return status;
 }
 
-/* Algorithm 2; errors: DP_ERR_DOMAIN, an epsilon that has no such parts. */
+/* The epsilon of one depth's answers. */
+static double
+depth_epsilon(double epsilon, int longest)
+{
+	return epsilon * SHARE_GROWTH / (longest + 1);
+}
+
+/* Whether epsilon has parts for terms as long as allowed; errors: DP_ERR_DOMAIN. */
+DpStatus
+bsl_check(const LocalQuery *query)
+{
+	double epsilon = query->epsilon * ROUNDING;
+	Oracle oracle;
+	DpStatus status = oracle_bits(depth_epsilon(epsilon, query->max_length), &oracle);
+
+	return status == DP_OK ? oracle_bits(epsilon * SHARE_LENGTH, &oracle) : status;
+}
+
+/* Algorithm 2; errors: as bsl_check(). */
 DpStatus
 bsl_run(const LocalQuery *query, const Poll *poll, LocalResult *result)
 {
@@ -140,7 +158,7 @@ bsl_run(const LocalQuery *query, const Poll *poll, LocalResult *result)
 								   query->max_length, &growth.longest);
 
 	if (status == DP_OK)
-		status = init_surveys(&growth, epsilon * SHARE_GROWTH / (growth.longest + 1),
+		status = init_surveys(&growth, depth_epsilon(epsilon, growth.longest),
 							  epsilon * SHARE_REFINEMENT);
 	if (status != DP_OK)
 		return status;

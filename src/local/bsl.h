@@ -7,6 +7,7 @@
 
 #include "local/local.h"
 
+extern DpStatus bsl_check(const LocalQuery *query);
 extern DpStatus bsl_run(const LocalQuery *query, const Poll *poll, LocalResult *result);
 extern DpStatus ibsl_run(const LocalQuery *query, const Poll *poll, LocalResult *result);
 

@@ -74,7 +74,7 @@ crowd_add_term(Crowd *crowd, const uint16 *symbol, int length)
 	return crowd->terms++;
 }
 
-/* One more user, with the term of this number. */
+/* One more user, with the term of this number; at most PG_UINT32_MAX of them. */
 void
 crowd_add_user(Crowd *crowd, uint32 term)
 {
@@ -356,6 +356,8 @@ crowd_ask_lengths(void *state, int n, int64 from, int64 to, const Oracle *oracle
 	{
 		int length = crowd_term(crowd, place).length;
 
+		if (place % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (length >= 1 && length <= n)
 			supported[length - 1]++;
 	}

@@ -144,6 +144,10 @@ reader_end(void *state)
 {
 	CrowdReader *reader = state;
 
+	if (reader->crowd->users == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the relation has more than %u users", PG_UINT32_MAX)));
 	crowd_add_user(reader->crowd,
 				   reader->chosen == 0 ? CROWD_NO_TERM : reader->term[reader->chosen]);
 }

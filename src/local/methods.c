@@ -63,8 +63,8 @@ run_rappor(const LocalQuery *query, const Poll *poll, DpRandom *rng, LocalResult
 }
 
 /*
- * Can the method take terms of such an alphabet, as long as that?  To be asked before users
- * are.  Errors: DP_ERR_DOMAIN, DP_ERR_RANGE.
+ * Can the method take terms of such an alphabet, as long as that, with such an epsilon?  To
+ * be asked before users are.  Errors: DP_ERR_DOMAIN, DP_ERR_RANGE.
  */
 DpStatus
 local_check(LocalMethod method, const LocalQuery *query)
@@ -78,6 +78,8 @@ local_check(LocalMethod method, const LocalQuery *query)
 
 	switch (method)
 	{
+		case LOCAL_BSL:
+			return bsl_check(query);
 		case LOCAL_PEM:
 			return pem_plan(&pem, LOCAL_TICKETS, &pem_made);
 		case LOCAL_TREEHIST:
