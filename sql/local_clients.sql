@@ -41,4 +41,8 @@ SELECT ldp_encode('pem', 'abc', 1, ldp_round('pem', 1) || '{"epsilon": 30}');
 SELECT ldp_encode('pem', 'abc', 1, ldp_round('treehist', 1));
 SELECT ldp_encode('rappor', 'abc', 1, ldp_round('rappor', 1, max_length => 6) || '{"lifetime": 33}', '\x000102030405060708090a0b0c0d0e0f');
 SELECT ldp_encode('rappor', 'abc', 1, ldp_round('rappor', 1, max_length => 6, options => '{"lifetime": 8}'));
+
+-- one bit: NULL is no less private than false, .269 of them are reported as true
+SELECT count(answer) AS reports, count(*) FILTER (WHERE answer) BETWEEN 4980 AND 5780 AS as_false FROM (SELECT oue_bit(NULL, 1) AS answer FROM generate_series(1, 20000)) b;
+SELECT oue_bit(true, NULL);
 DROP SCHEMA lcl CASCADE;

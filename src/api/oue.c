@@ -49,7 +49,8 @@ no_randomness(void)
 
 /*
  * oue_bit(truth, epsilon): what a client reports of a bit: true with probability 1/2 if
- * it is true, else with probability 1 / (e^epsilon + 1).
+ * it is true, else with probability 1 / (e^epsilon + 1).  Else includes NULL: that a
+ * client has no bit is as private as which.
  */
 Datum
 dpngram_oue_bit(PG_FUNCTION_ARGS)
@@ -61,7 +62,7 @@ dpngram_oue_bit(PG_FUNCTION_ARGS)
 
 	(void) oracle_bits(epsilon, &oracle);
 	dp_random_system(&rng, no_randomness);
-	answer = oracle_answer_bit(&oracle, &rng, PG_GETARG_BOOL(0));
+	answer = oracle_answer_bit(&oracle, &rng, !PG_ARGISNULL(0) && PG_GETARG_BOOL(0));
 	dp_random_clear(&rng);
 	PG_RETURN_BOOL(answer);
 }

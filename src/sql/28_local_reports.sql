@@ -42,9 +42,9 @@ COMMENT ON FUNCTION @extschema@.ldp_decode(jsonb[], regclass, name) IS
 -- One bit of each client.
 
 CREATE FUNCTION @extschema@.oue_bit(truth boolean, epsilon float8) RETURNS boolean
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_bit';
+	LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_bit';
 COMMENT ON FUNCTION @extschema@.oue_bit(boolean, float8) IS
-	'a client''s report of one bit, epsilon-differentially private (optimised randomised response)';
+	'a client''s report of one bit, epsilon-differentially private (optimised randomised response); a bit that is NULL is reported like one that is false';
 
 CREATE TYPE dpngram.oue_estimate AS (count float8, stddev float8);
 COMMENT ON TYPE dpngram.oue_estimate IS 'what oue_count returns: an unbiased estimate and its standard deviation';
