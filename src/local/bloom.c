@@ -34,7 +34,9 @@
  * never leave the client.  Cohort, role, k, h and f are arguments of the function, too:
  * one who saw the same flips applied to other true bits, or two sets of flips that nest
  * because they came from the same numbers, would see through both.  So if any of these
- * changes, the permanent bits are independent, and their lifetimes add up.
+ * changes, the permanent bits are independent, and their lifetimes add up.  (A term's
+ * symbols are those of an alphabet: the caller has a secret for each, local_encode.c.)
+ * Whether two reports are of one value is not hidden from who has many of both.
  */
 #include "common/dp_base.h"
 
