@@ -4,8 +4,9 @@
  *	  differential privacy.
  *
  * The term goes in, a report comes out, and nothing else of the term is left: nothing
- * is written, no message names it.  That the statement itself is written nowhere
- * (log_statement, pg_stat_statements) is the part of who calls it; doc/local.md tells how.
+ * is written, no message names it, and an error of this function doesn't take the
+ * statement into the log.  That the statement is written nowhere else (log_statement,
+ * pg_stat_statements) is the part of who calls it; doc/local.md tells how.
  *
  * A client that is asked in several rounds keeps its place by its secret, from which the
  * place is derived.
@@ -31,13 +32,13 @@
 
 PG_FUNCTION_INFO_V1(dpngram_ldp_encode);
 
-/* The round of the last call, which the next one mostly has, too. */
+/* The round of the last call, which the next one mostly has, too; all in its context. */
 typedef struct EncodeCache
 {
+	MemoryContext context;
 	Jsonb *json;
 	PublishedRound *round;
 	ClientPlan *plan;
-	MemoryContext context;
 } EncodeCache;
 
 /* A client, for one report. */
@@ -58,14 +59,20 @@ static EncodeCache *
 cached_round(FunctionCallInfo fcinfo, Jsonb *json)
 {
 	EncodeCache *cache = fcinfo->flinfo->fn_extra;
+	MemoryContext context;
 	MemoryContext old;
 
 	if (cache != NULL && VARSIZE(json) == VARSIZE(cache->json) &&
 		memcmp(json, cache->json, VARSIZE(json)) == 0)
 		return cache;
-	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	fcinfo->flinfo->fn_extra = NULL;
+	if (cache != NULL)
+		MemoryContextDelete(cache->context);
+	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dpngram round",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
 	cache = palloc0(sizeof(EncodeCache));
-	cache->context = CurrentMemoryContext;
+	cache->context = context;
 	cache->json = DatumGetJsonbPCopy(JsonbPGetDatum(json));
 	cache->round = round_parse(cache->json);
 	cache->plan = client_plan(cache->round);
@@ -254,14 +261,8 @@ encode(const Client *client)
 	return json_end(&json);
 }
 
-/*
- * ldp_encode(method, term, epsilon, round, secret): a report of the term, which is
- * epsilon-differentially private, as JSON; NULL where the round doesn't ask this client.
- * A term that can't be reported, NULL among them, makes a report as any other.  Errors:
- * NG005.
- */
-Datum
-dpngram_ldp_encode(PG_FUNCTION_ARGS)
+static Datum
+encode_call(FunctionCallInfo fcinfo)
 {
 	EncodeCache *cache = cached_round(fcinfo, DatumGetJsonbP(required(fcinfo, 3, "round")));
 	uint16 symbol[TERM_MAX_LENGTH];
@@ -289,4 +290,33 @@ dpngram_ldp_encode(PG_FUNCTION_ARGS)
 	report = encode(&client);
 	dp_random_clear(&rng);
 	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(report)));
+}
+
+/*
+ * An error's statement may hold the term, and so may its context: COPY names the line.  The
+ * server log is to have neither.
+ */
+static void
+hide_term(void *arg)
+{
+	errhidestmt(true);
+	errhidecontext(true);
+}
+
+/*
+ * ldp_encode(method, term, epsilon, round, secret): a report of the term, which is
+ * epsilon-differentially private, as JSON; NULL where the round doesn't ask this client.
+ * A term that can't be reported, NULL among them, makes a report as any other.  Errors:
+ * NG005.
+ */
+Datum
+dpngram_ldp_encode(PG_FUNCTION_ARGS)
+{
+	ErrorContextCallback hiding = {.previous = error_context_stack, .callback = hide_term};
+	Datum report;
+
+	error_context_stack = &hiding;
+	report = encode_call(fcinfo);
+	error_context_stack = hiding.previous;
+	return report;
 }

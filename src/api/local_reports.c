@@ -177,6 +177,17 @@ take_row(void *state, TupleTableSlot *row)
 
 /* ---- the collection ---- */
 
+/* Do two rounds agree in all that a collection never changes? */
+static bool
+same_collection(const PublishedRound *a, const PublishedRound *b)
+{
+	return a->method == b->method && a->lifetime == b->lifetime && a->key == b->key &&
+		   strcmp(a->spec, b->spec) == 0 && a->query.epsilon == b->query.epsilon &&
+		   a->query.k == b->query.k && a->query.max_length == b->query.max_length &&
+		   a->query.consistency == b->query.consistency && a->query.eta == b->query.eta &&
+		   a->query.frontier == b->query.frontier;
+}
+
 /* All of one collection, numbered from 1; errors: NG005. */
 static void
 parse_rounds(Collection *collection, ArrayType *rounds)
@@ -200,8 +211,7 @@ parse_rounds(Collection *collection, ArrayType *rounds)
 			bad_argument("rounds", "all rounds in their order, from the first");
 		round_read_nodes(round);
 		collection->round[i] = round;
-		if (round->method != collection->round[0]->method ||
-			round->query.epsilon != collection->round[0]->query.epsilon)
+		if (!same_collection(round, collection->round[0]))
 			bad_argument("rounds", "the rounds of one collection");
 	}
 	if (collection->n > 1 && collection->round[0]->method != LOCAL_PRIVTRIE)

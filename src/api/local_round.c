@@ -41,7 +41,8 @@ bad_round(const char *detail)
 static void
 parse_node(const PublishedRound *round, const char *name, int len, RoundNode *node)
 {
-	uint16 *symbol = palloc((TERM_MAX_LENGTH + 1) * sizeof(uint16));
+	uint16 symbol[TERM_MAX_LENGTH + 1];
+	uint16 *copy;
 	int depth = 0;
 
 	if (len < 1 || (name[0] != BEGINS && name[0] != WHOLE))
@@ -52,9 +53,13 @@ parse_node(const PublishedRound *round, const char *name, int len, RoundNode *no
 		if (depth == 0)
 			bad_round("A node's name has a character that is not in the alphabet.");
 	}
+	if (depth > round->query.max_length)
+		bad_round("A node's name is longer than the terms.");
 	if (name[0] == WHOLE)
 		symbol[depth++] = SYMBOL_END;
-	node->symbol = repalloc(symbol, Max(depth, 1) * sizeof(uint16));
+	copy = palloc(Max(depth, 1) * sizeof(uint16));
+	memcpy(copy, symbol, depth * sizeof(uint16));
+	node->symbol = copy;
 	node->depth = depth;
 }
 

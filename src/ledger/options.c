@@ -64,8 +64,9 @@ take_value(const Option *option, const JsonbValue *value)
 		case OPTION_NUMBER:
 			if (value->type != jbvNumeric)
 				return false;
-			*(double *) option->value = DatumGetFloat8(
-				DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
+			/* what is too large is infinite, and out of any option's domain */
+			*(double *) option->value = DatumGetFloat8(DirectFunctionCall1(
+				numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 			return true;
 		case OPTION_TEXT:
 			if (value->type != jbvString)

@@ -11,6 +11,7 @@
 
 #include "dpngram_errcodes.h"
 #include "local/alphabet.h"
+#include "miscadmin.h"
 
 static void
 bad_alphabet(const char *must)
@@ -94,6 +95,7 @@ alphabet_parse(const char *spec)
 	{
 		pg_wchar first;
 
+		CHECK_FOR_INTERRUPTS();
 		if (characters[at] == '-')
 			bad_alphabet("have a character before a hyphen");
 		first = take_character(characters, &at);

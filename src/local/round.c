@@ -18,10 +18,9 @@
 
 #ifdef FRONTEND
 #include "common/logging.h"
-#else
-#include "utils/palloc.h"
 #endif
 
+#include "local/memory.h"
 #include "local/round.h"
 
 /* What a fingerprint stands for: a node, or one that lies above such a node. */
@@ -123,6 +122,7 @@ round_answer(const Round *round, const Oracle *oracle, const LocalTerm *term, Dp
 	{
 		const RoundNode *node = &round->node[i];
 
+		CHECK_FOR_INTERRUPTS();
 		bits[i] = ROUND_NO_ANSWER;
 		if (node->depth == 0 || on_path(paths, node))
 			continue;

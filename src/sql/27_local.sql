@@ -28,14 +28,28 @@ RETURNS TABLE ("precision" float8, recall float8, fscore float8)
 LANGUAGE plpgsql STABLE CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
+DECLARE
+	-- with its schema, or a temporary table would be taken for a part of the query
+	source text := (SELECT format('%I.%I', n.nspname, c.relname)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.oid = relation AND pg_has_role(c.relowner, 'USAGE'));
+	missing name := (SELECT name FROM unnest(ARRAY[user_col, term_col]) name
+		WHERE NOT EXISTS (SELECT FROM pg_attribute a
+			WHERE a.attrelid = relation AND a.attname = name AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1);
 BEGIN
 	IF terms IS NULL OR relation IS NULL OR user_col IS NULL OR term_col IS NULL THEN
 		RAISE EXCEPTION 'terms, relation, user_col and term_col must not be null'
 			USING ERRCODE = 'NG005';
 	END IF;
-	IF NOT (SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = relation) THEN
+	IF k < 1 THEN
+		RAISE EXCEPTION 'argument "k" is out of its domain' USING ERRCODE = 'NG005', DETAIL = '"k" must be positive.';
+	END IF;
+	IF source IS NULL THEN
 		RAISE EXCEPTION 'only the owner of the relation may use frequent_terms_fscore'
 			USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its result is not differentially private.';
+	END IF;
+	IF missing IS NOT NULL THEN
+		RAISE EXCEPTION 'column "%" does not exist or may not be queried', missing USING ERRCODE = 'NG010';
 	END IF;
 	RETURN QUERY EXECUTE format(
 		'WITH given AS (SELECT DISTINCT t FROM unnest($1) t),
@@ -46,7 +60,7 @@ BEGIN
 			sizes AS (SELECT (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM truth) AS truth)
 		SELECT hits.n / nullif(sizes.given, 0), hits.n / nullif(sizes.truth, 0),
 			coalesce(2 * hits.n / nullif(sizes.given + sizes.truth, 0), 0)
-		FROM hits, sizes', user_col, term_col, relation) USING terms, k;
+		FROM hits, sizes', user_col, term_col, source) USING terms, k;
 END
 $function$;
 COMMENT ON FUNCTION @extschema@.frequent_terms_fscore(text[], regclass, name, name, int) IS
