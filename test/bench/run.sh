@@ -1,15 +1,15 @@
 #!/bin/bash
-# run.sh: make bench.  Yield, speed and memory of dp_ngrams, and what distributions are
-# worth, on real data, each figure beside what it is compared with, in one run on one
-# private server.
+# run.sh: make bench.  Yield, speed and memory of dp_ngrams, what distributions are worth,
+# and which terms are found under local privacy, on real data, each figure beside what it
+# is compared with, in one run on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
 # checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git words
-# distributions" runs only these parts.
+# distributions local" runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git words distributions}
+BENCH=${BENCH:-charges table4 speed git words distributions local}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
 status=0
@@ -143,6 +143,7 @@ SQL
 }
 
 . "$here/distributions.sh"
+. "$here/local.sh"
 
 make_work bench
 install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
@@ -167,4 +168,5 @@ if { wanted words || wanted distributions; } && have enwiki_articles.tsv.gz; the
         distributions
     fi
 fi
+if wanted local && have reddit_new_terms.tsv.gz; then frequent_terms; fi
 exit "$status"
