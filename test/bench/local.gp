@@ -20,7 +20,7 @@ set style line 13 lc rgb "#56B4E9" lw 1.3 pt 8 ps 0.7 dt 2
 
 array method[7] = ["privtrie", "ibsl", "bsl", "pem", "treehist", "rappor", "given"]
 block(name, epsilon) = sprintf('"%s, epsilon %d"', name, epsilon)
-given = "the 1,000 true terms given: no method"
+given = "no method: the 1,000 terms are given"
 
 set term svg size 1060,700 dynamic font "DejaVu Sans,Arial,sans-serif,12" background "#ffffff"
 set grid lc rgb "#dddddd" lt 1 lw 0.5
@@ -67,6 +67,24 @@ do for [epsilon = 1:4] {
 }
 unset multiplot
 
+set output "terms_users.svg"
+set term svg size 1060,400 dynamic font "DejaVu Sans,Arial,sans-serif,12" background "#ffffff"
+set multiplot
+set tmargin at screen 0.9
+set bmargin at screen 0.16
+set xlabel "k"
+set format x "%g"
+do for [panel = 1:2] {
+    set lmargin at screen 0.075 + 0.325 * across(panel)
+    set rmargin at screen 0.375 + 0.325 * across(panel)
+    if (panel == 1) { set ylabel "F-score"; set format y "%g"; unset key } else { unset ylabel; set format y ""; set key }
+    set title (panel == 1 ? "reddit, 1,087,693 users" : "reddit7, 7,613,851 users").", epsilon 2" offset 0,-0.6
+    data = panel == 1 ? "terms_fscore_reddit.dat" : "terms_fscore_reddit7.dat"
+    plot for [i=1:5] data index block(method[i], 2) using 1:2:3 with yerrorlines ls i title method[i], \
+        data index block(method[7], 2) using 1:2 with lines ls 7 title given
+}
+unset multiplot
+
 set output "terms_counts.svg"
 set term svg size 1060,520 dynamic font "DejaVu Sans,Arial,sans-serif,12" background "#ffffff"
 set multiplot
@@ -85,8 +103,8 @@ do for [panel = 1:2] {
     if (panel == 1) { set ylabel "users" } else { unset ylabel }
     if (panel == 1) { unset key } else { set key inside top right font ",11" }
     set title (panel == 1 ? "reddit, 1,087,693 users" : "reddit7, 7,613,851 users").", privtrie, epsilon 2" offset 0,-0.6
-    block = panel == 1 ? '"reddit"' : '"reddit7"'
-    plot "terms_counts.dat" index block using 1:3:xtic(2) with linespoints lc rgb "#000000" lw 1 pt 1 ps 0.6 title "true count", \
-        "terms_counts.dat" index block using 1:4:5 with yerrorbars ls 1 lw 1.5 title "estimate and stddev"
+    data = panel == 1 ? '"reddit"' : '"reddit7"'
+    plot "terms_counts.dat" index data using 1:3:xtic(2) with linespoints lc rgb "#000000" lw 1 pt 1 ps 0.6 title "true count", \
+        "terms_counts.dat" index data using 1:4:5 with yerrorbars ls 1 lw 1.5 title "estimate and stddev"
 }
 unset multiplot

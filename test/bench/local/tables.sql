@@ -12,7 +12,7 @@ CREATE FUNCTION fscore_data(of_dataset text, asked boolean[]) RETURNS text LANGU
 	SELECT string_agg(block, E'\n\n\n' ORDER BY epsilon, ord, consistency DESC)
 	FROM (SELECT epsilon, ord, consistency,
 			format(E'# "%s%s, epsilon %s"\n', method, CASE WHEN NOT consistency AND method <> 'given' THEN ' without' END, epsilon)
-				|| string_agg(at || ' ' || round(mean::numeric, 4) || ' ' || round(coalesce(sd, 0)::numeric, 4), E'\n' ORDER BY at) AS block
+				|| string_agg(at || ' ' || round(mean::numeric, 4) || ' ' || round(sd::numeric, 4), E'\n' ORDER BY at) AS block
 		FROM fscore
 		WHERE dataset = of_dataset AND k = 100 AND at IS NOT NULL AND (consistency = ANY (asked) OR method = 'given')
 		GROUP BY epsilon, ord, method, consistency) s $$;
