@@ -20,7 +20,7 @@ set style line 13 lc rgb "#56B4E9" lw 1.3 pt 8 ps 0.7 dt 2
 
 array method[7] = ["privtrie", "ibsl", "bsl", "pem", "treehist", "rappor", "given"]
 block(name, epsilon) = sprintf('"%s, epsilon %d"', name, epsilon)
-given = "no method: the 1,000 terms are given"
+given = "no method: 1,000 terms given"
 
 set term svg size 1060,700 dynamic font "DejaVu Sans,Arial,sans-serif,12" background "#ffffff"
 set grid lc rgb "#dddddd" lt 1 lw 0.5
@@ -74,12 +74,15 @@ set tmargin at screen 0.9
 set bmargin at screen 0.16
 set xlabel "k"
 set format x "%g"
-do for [panel = 1:2] {
-    set lmargin at screen 0.075 + 0.325 * across(panel)
-    set rmargin at screen 0.375 + 0.325 * across(panel)
-    if (panel == 1) { set ylabel "F-score"; set format y "%g"; unset key } else { unset ylabel; set format y ""; set key }
-    set title (panel == 1 ? "reddit, 1,087,693 users" : "reddit7, 7,613,851 users").", epsilon 2" offset 0,-0.6
-    data = panel == 1 ? "terms_fscore_reddit.dat" : "terms_fscore_reddit7.dat"
+array population[3] = ["reddit", "reddit7", "reddit4585"]
+array label[3] = ["1.09 M users, 189,695 terms", "7.6 M users, 189,695 terms", "7.6 M users, 4,585 terms"]
+do for [panel = 1:3] {
+    set lmargin at screen 0.06 + 0.235 * (panel - 1)
+    set rmargin at screen 0.275 + 0.235 * (panel - 1)
+    if (panel == 1) { set ylabel "F-score"; set format y "%g" } else { unset ylabel; set format y "" }
+    if (panel == 3) { set key at screen 0.765, screen 0.9 } else { unset key }
+    set title population[panel].": ".label[panel] font ",11" offset 0,-0.6
+    data = "terms_fscore_".population[panel].".dat"
     plot for [i=1:5] data index block(method[i], 2) using 1:2:3 with yerrorlines ls i title method[i], \
         data index block(method[7], 2) using 1:2 with lines ls 7 title given
 }

@@ -40,7 +40,7 @@ local_speed()
 {
     local method
     echo
-    echo "---- speed: 7,613,851 users, one process, epsilon 2, k 100"
+    echo "---- speed: 7,613,851 users, one process, epsilon 2, k => 100"
     measure "floor: read and sort by user" "SET max_parallel_workers_per_gather = 0;" \
         "SELECT count(*) || ' rows beyond the last' AS result FROM (SELECT id, term FROM reddit7 ORDER BY id OFFSET 10000000) s"
     for method in ibsl bsl pem treehist privtrie; do

@@ -3,7 +3,8 @@
 -- reddit is loaded: one term a user.  zipf are 100,000 users whose terms are drawn by a
 -- Zipf law of exponent 1.1 over the same terms in the order of their frequency; a hash of
 -- the user's number is the draw, so that everyone draws the same.  reddit7 is reddit with
--- every user seven times.
+-- every user seven times.  reddit4585 has the paper's numbers, of users as well as of
+-- terms: the users of the 4,585 most frequent terms, again and again up to 7,613,851.
 
 CREATE TABLE ranked AS
 SELECT row_number() OVER (ORDER BY users DESC, term COLLATE "C") AS rank, term, users
@@ -26,25 +27,32 @@ CREATE TABLE reddit7 AS
 SELECT id + copy * 2000000 AS id, term FROM reddit, generate_series(0, 6) AS copy;
 ALTER TABLE reddit7 ADD PRIMARY KEY (id);
 
-VACUUM ANALYZE reddit;
+CREATE TABLE reddit4585 AS
+SELECT id + copy * 2000000 AS id, term
+FROM reddit JOIN ranked USING (term), generate_series(0, 11) AS copy
+WHERE rank <= 4585 ORDER BY copy, id LIMIT 7613851;
+ALTER TABLE reddit4585 ADD PRIMARY KEY (id);
+
 VACUUM ANALYZE zipf;
+VACUUM ANALYZE reddit;
 VACUUM ANALYZE reddit7;
+VACUUM ANALYZE reddit4585;
 
 SELECT dp_protect(relation, 'id', 100000, 0, options => '{"public_user_count": true}')
-FROM unnest('{reddit,zipf,reddit7}'::regclass[]) AS relation;
+FROM unnest('{zipf,reddit,reddit7,reddit4585}'::regclass[]) AS relation;
 
+CREATE TABLE population (ord int, dataset text PRIMARY KEY, users bigint, terms bigint);
 CREATE TABLE truth (dataset text, rank int, term text, users bigint, PRIMARY KEY (dataset, rank));
-INSERT INTO truth
-SELECT 'reddit', rank, term, users FROM ranked WHERE rank <= 1000
-UNION ALL
-SELECT 'reddit7', rank, term, 7 * users FROM ranked WHERE rank <= 1000
-UNION ALL
-SELECT 'zipf', * FROM (
-	SELECT row_number() OVER (ORDER BY count(*) DESC, term COLLATE "C") AS rank, term, count(*)
-	FROM zipf GROUP BY term ORDER BY rank LIMIT 1000) s;
 
-CREATE TABLE population (ord int, dataset text PRIMARY KEY, users bigint);
-INSERT INTO population
-SELECT 1, 'reddit', count(*) FROM reddit
-UNION ALL SELECT 2, 'reddit7', count(*) FROM reddit7
-UNION ALL SELECT 3, 'zipf', count(*) FROM zipf;
+-- What is true of a data set: its users, its terms, the 1,000 terms that most users have.
+CREATE FUNCTION look_up(number int, dataset regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE counted AS SELECT term, count(*) AS users FROM %s GROUP BY term', dataset);
+	INSERT INTO population SELECT number, dataset::text, sum(users), count(*) FROM counted;
+	INSERT INTO truth
+	SELECT dataset::text, row_number() OVER (ORDER BY users DESC, term COLLATE "C") AS rank, term, users
+	FROM counted ORDER BY rank LIMIT 1000;
+	DROP TABLE counted;
+END $$;
+
+SELECT look_up(1, 'zipf'), look_up(2, 'reddit'), look_up(3, 'reddit7'), look_up(4, 'reddit4585');

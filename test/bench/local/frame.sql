@@ -17,10 +17,10 @@ CREATE FUNCTION plan_collections(runs int) RETURNS void LANGUAGE sql AS $$
 	SELECT w.*, run
 	FROM generate_series(1, runs) AS run, (
 		SELECT dataset, method, epsilon, 100 AS k, true AS consistency
-		FROM unnest('{reddit7,reddit,zipf}'::text[]) AS dataset,
+		FROM unnest('{reddit4585,reddit7,reddit,zipf}'::text[]) AS dataset,
 			unnest('{privtrie,ibsl,bsl,pem,treehist,rappor}'::text[]) AS method,
 			generate_series(1, 4) AS epsilon
-		WHERE (method <> 'rappor' OR dataset = 'zipf') AND (dataset <> 'reddit7' OR epsilon = 2)
+		WHERE (method <> 'rappor' OR dataset = 'zipf') AND (dataset IN ('zipf', 'reddit') OR epsilon = 2)
 		UNION ALL
 		SELECT 'reddit', method, epsilon, 100, false
 		FROM unnest('{privtrie,ibsl,bsl}'::text[]) AS method, generate_series(1, 4) AS epsilon
@@ -53,7 +53,8 @@ BEGIN
 	PERFORM setseed(0.5);
 	INSERT INTO collection (dataset, method, epsilon, k, consistency, run)
 	SELECT dataset, 'given', epsilon, 100, false, run
-	FROM population, generate_series(1, 4) AS epsilon, generate_series(1, runs) AS run;
+	FROM (SELECT DISTINCT dataset, epsilon FROM collection) s, generate_series(1, runs) AS run
+	ORDER BY dataset, epsilon, run;
 	INSERT INTO found
 	SELECT *
 	FROM (SELECT id, row_number() OVER (PARTITION BY id ORDER BY estimate DESC) AS rank, term, estimate, sd

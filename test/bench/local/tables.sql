@@ -19,9 +19,9 @@ CREATE FUNCTION fscore_data(of_dataset text, asked boolean[]) RETURNS text LANGU
 
 \echo
 \echo ---- the data
-SELECT dataset, p.users, max(t.users) FILTER (WHERE rank = 10) AS "10th term", max(t.users) FILTER (WHERE rank = 50) AS "50th",
+SELECT dataset, p.users, p.terms, max(t.users) FILTER (WHERE rank = 10) AS "10th term", max(t.users) FILTER (WHERE rank = 50) AS "50th",
 	max(t.users) FILTER (WHERE rank = 100) AS "100th"
-FROM population p JOIN truth t USING (dataset) GROUP BY dataset, p.users, ord ORDER BY ord;
+FROM population p JOIN truth t USING (dataset) GROUP BY dataset, p.users, p.terms, ord ORDER BY ord;
 
 \echo F-score of the first k terms of a ranking of 100 against the k terms that truly most users have, mean and standard
 \echo deviation of the runs.  "given" is no method: the 1,000 terms that most users have are known, and every user answers
@@ -32,11 +32,12 @@ FROM population p JOIN truth t USING (dataset) GROUP BY dataset, p.users, ord OR
 \ir fscores.sql
 \set dataset reddit7
 \ir fscores.sql
+\set dataset reddit4585
+\ir fscores.sql
 
 \echo
 \echo ---- F-score at k = 50, epsilon 2, beside the number of users
-SELECT method, dataset || ', ' || (SELECT p.users FROM population p WHERE p.dataset = f.dataset) || ' users' AS dataset,
-	share(mean, sd) AS value
+SELECT method, format('%s: %s users, %s terms', dataset, users, terms) AS dataset, share(mean, sd) AS value
 FROM fscore f JOIN population USING (dataset)
 WHERE epsilon = 2 AND at = 50 AND k = 100 AND (consistency OR method = 'given') ORDER BY f.ord, population.users
 \crosstabview method dataset value
@@ -69,10 +70,10 @@ SELECT r.rank, r.term, r.users AS reddit, round(r.frequency) AS estimate, round(
 	s.users AS reddit7, round(s.frequency) AS estimate, round(s.stddev) AS stddev
 FROM estimated r JOIN estimated s USING (rank, run) WHERE r.dataset = 'reddit' AND s.dataset = 'reddit7' AND run = 1
 ORDER BY rank;
-SELECT dataset, count(frequency) || ' of ' || count(*) AS "found in all runs",
+SELECT dataset, count(frequency) || ' of ' || count(*) AS "found, all runs",
 	share(avg((abs(frequency - users) <= stddev)::int) FILTER (WHERE frequency IS NOT NULL)) AS "within 1 stddev",
 	share(avg((abs(frequency - users) <= 2 * stddev)::int) FILTER (WHERE frequency IS NOT NULL)) AS "within 2"
-FROM estimated WHERE dataset <> 'zipf' GROUP BY dataset ORDER BY dataset;
+FROM estimated WHERE dataset IN ('reddit', 'reddit7') GROUP BY dataset ORDER BY dataset;
 
 \t on
 \pset format unaligned
@@ -82,6 +83,6 @@ SELECT fscore_data('reddit', '{true,false}') \g :file
 SELECT string_agg(block, E'\n\n\n' ORDER BY dataset)
 FROM (SELECT dataset, '# "' || dataset || E'"\n' || string_agg(concat_ws(' ', rank, term, users,
 		coalesce(round(frequency::numeric, 1)::text, '?'), coalesce(round(stddev::numeric, 1)::text, '?')), E'\n' ORDER BY rank) AS block
-	FROM estimated WHERE run = 1 AND dataset <> 'zipf' GROUP BY dataset) s \g :file
+	FROM estimated WHERE run = 1 AND dataset IN ('reddit', 'reddit7') GROUP BY dataset) s \g :file
 \pset format aligned
 \t off
