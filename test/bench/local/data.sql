@@ -9,6 +9,7 @@
 CREATE TABLE ranked AS
 SELECT row_number() OVER (ORDER BY users DESC, term COLLATE "C") AS rank, term, users
 FROM (SELECT term, count(*) AS users FROM reddit GROUP BY term) s;
+ANALYZE reddit, ranked;
 
 CREATE TEMP TABLE law AS
 SELECT term, sum(rank::float8 ^ -1.1) OVER (ORDER BY rank) AS upto FROM ranked;
