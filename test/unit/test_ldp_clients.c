@@ -363,6 +363,7 @@ typedef struct Counter
 	Poll poll;
 	PollEach each;
 	int times[1000];
+	Quotient spent; /* by who is asked each time: the parts' worst ratios, multiplied */
 } Counter;
 
 static void
@@ -372,6 +373,19 @@ count_range(Counter *counter, int64 from, int64 to)
 		counter->times[place]++;
 }
 
+static void
+count_epsilon(Counter *counter, const Oracle *oracle)
+{
+	Quotient *spent = &counter->spent;
+
+	if (spent->factors + 2 > QUOTIENT_FACTORS)
+		return;
+	spent->num[spent->factors] = oracle->yes;
+	spent->den[spent->factors++] = oracle->no;
+	spent->num[spent->factors] = ORACLE_ONE - oracle->no;
+	spent->den[spent->factors++] = ORACLE_ONE - oracle->yes;
+}
+
 static int64
 counted_ask(void *state, const Trie *trie, const int32 *nodes, int n, int64 from, int64 to,
 			const Oracle *oracle, int64 *supported)
@@ -379,6 +393,7 @@ counted_ask(void *state, const Trie *trie, const int32 *nodes, int n, int64 from
 	Counter *counter = state;
 
 	count_range(counter, from, to);
+	count_epsilon(counter, oracle);
 	return counter->each.poll.ask(&counter->each, trie, nodes, n, from, to, oracle, supported);
 }
 
@@ -388,6 +403,7 @@ counted_lengths(void *state, int n, int64 from, int64 to, const Oracle *oracle, 
 	Counter *counter = state;
 
 	count_range(counter, from, to);
+	count_epsilon(counter, oracle);
 	return counter->each.poll.ask_lengths(&counter->each, n, from, to, oracle, supported);
 }
 
@@ -404,6 +420,7 @@ static void
 counter_init(Counter *counter, DpRandom *rng)
 {
 	memset(counter->times, 0, sizeof(counter->times));
+	counter->spent = (Quotient){0};
 	poll_each_init(&counter->each, population, lengthof(population), rng);
 	poll_each_shuffle(&counter->each);
 	if (counter->each.poll.users > (int64) lengthof(counter->times))
@@ -435,6 +452,32 @@ test_once(const char *name, LocalMethod method, int may_be_missed)
 		never += counter.times[place] == 0;
 	}
 	ok(most == 1 && never <= may_be_missed, "%s: nobody is asked twice, %d never", name, never);
+	poll_each_free(&counter.each);
+}
+
+/*
+ * BSL asks everyone each time: the parts of epsilon must not add up to more than it, by
+ * the probabilities that are used.  Epsilon is large, so that every depth is reached.
+ */
+static void
+test_parts(double epsilon)
+{
+	LocalQuery query = query_of(epsilon);
+	Counter counter;
+	DpRandom rng;
+	LocalResult result;
+	bool within = false;
+
+	dp_random_seeded(&rng, 0x70617274, 0, 0);
+	counter_init(&counter, &rng);
+	if (local_run(LOCAL_BSL, &query, &counter.poll, &rng, &result) == DP_OK)
+	{
+		within = quotient_at_most_exp(&counter.spent, epsilon) &&
+				 quotient_near_exp(&counter.spent, epsilon, TIGHT);
+		results_free(&result);
+	}
+	ok(within, "bsl: the parts of epsilon %g, %d of them, are all of it and no more", epsilon,
+	   counter.spent.factors / 2);
 	poll_each_free(&counter.each);
 }
 
@@ -491,6 +534,8 @@ main(void)
 	test_once("pem", LOCAL_PEM, 0);
 	test_once("treehist", LOCAL_TREEHIST, 0);
 	test_once("rappor", LOCAL_RAPPOR, 0);
+	test_parts(20);
+	test_parts(16);
 	test_treehist_run();
 	return tap_done();
 }
