@@ -14,11 +14,12 @@
  *	 a user who has none of them it is yes / no or (1 - no) / (1 - yes), both at most
  *	 e^epsilon.
  * - One bit, symmetric: yes = 1 - no, ratio yes / no = (1 - no) / no.
- * - One of g values (generalised randomised response; the name of Kairouz et al., ICML
- *	 2016): the true one with probability keep = e^epsilon / (e^epsilon + g - 1), else one
- *	 of the others, all alike; the ratio is keep (g - 1) / (1 - keep).
- * - One of g hash values (optimal local hashing, ibid.): the same on a hash value; the
- *	 seed is drawn without regard to the truth.
+ * - One of g values (generalised randomised response, the k-ary one of Kairouz, Bonawitz
+ *	 and Ramage, ICML 2016): the true one with probability
+ *	 keep = e^epsilon / (e^epsilon + g - 1), else one of the others, all alike; the ratio is
+ *	 keep (g - 1) / (1 - keep).
+ * - One of g hash values (optimal local hashing, Wang et al. 2017): the same on a hash value;
+ *	 the seed is drawn without regard to the truth.
  *
  * Exactness.  The probabilities are multiples of 2^-62 and a trial compares them with
  * uniform bits, so what is computed is what happens.  e^epsilon is computed in floating

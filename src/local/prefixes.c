@@ -11,11 +11,12 @@
  *
  * A term shorter than the prefixes is a candidate as soon as its end is within reach, and
  * padding leaves it a candidate of each level after.  Once kept it is never dropped, and
- * takes no place from others.  So what later levels count of it is independent of why it
- * was kept: its estimate is their sum, without the answers that it was chosen by, and is
- * unbiased given that it was chosen.  (Which k of the terms are returned is decided by
- * these estimates, so the last ranks are too high on the average, as with every choice
- * of the largest.)
+ * takes no place from others.  Later levels have other users, so what is counted of it
+ * there does not depend on why it was kept: its estimate is their sum, without the answers
+ * that it was chosen by, and unbiased given that it was chosen (but for this: where more of
+ * a term's users were in the group that chose it than on average, fewer are left for the
+ * others).  Which k of the terms are returned is decided by these estimates, so the last
+ * ranks are too high on the average, as with every choice of the largest.
  *
  * The work is bounded by public numbers: a level has at most keep (alphabet + 1)^step
  * new candidates, the first (alphabet + 1)^start, and at most keep levels terms found

@@ -37,6 +37,7 @@ free_crowd(Crowd *crowd)
 	{
 		pfree(crowd->holder);
 		pfree(crowd->sorted);
+		pfree(crowd->symbol);
 		pfree(crowd->holders);
 	}
 }
