@@ -44,14 +44,19 @@ take_character(const pg_wchar *spec, int *at)
 	return spec[(*at)++];
 }
 
-/* Of a range's codes those that are characters: of UTF-8, for instance, no surrogates. */
+/*
+ * Of a range's codes those that are characters: of UTF-8, for instance, no surrogates; of
+ * EUC_JP none whose bytes are two characters of ASCII.
+ */
 static bool
 is_character(pg_wchar code)
 {
 	char text[MAX_MULTIBYTE_CHAR_LEN + 1];
+	pg_wchar back[MAX_MULTIBYTE_CHAR_LEN + 1];
 	int len = pg_wchar2mb_with_len(&code, text, 1);
 
-	return code != 0 && pg_verifymbstr(text, len, true);
+	return code != 0 && pg_verifymbstr(text, len, true) &&
+		   pg_mb2wchar_with_len(text, back, len) == 1 && back[0] == code;
 }
 
 static void

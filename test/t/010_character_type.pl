@@ -32,5 +32,12 @@ is($node->safe_psql('ascii', qq{
 	SELECT d.releases FROM dpngram.dataset d WHERE d.name = 'bytes' AND NOT EXISTS (SELECT FROM dpngram.broken_chain(d.id));}),
 	"\n1", 'a relation whose name is no UTF-8 in a database that does not ask for any');
 is_deeply(\%said, { utf8 => 0, c => 1, ascii => 1 }, 'one NOTICE, where it is so');
+# A range of an alphabet that spans one and two bytes has its characters and no others: six of
+# ASCII from z on, 63 katakana of half width, 3 rows of 94, and two.
+$node->safe_psql('postgres', "CREATE DATABASE euc TEMPLATE template0 LOCALE 'C' ENCODING 'EUC_JP'");
+is($node->safe_psql('euc', q{
+	CREATE EXTENSION dpngram;
+	SELECT jsonb_array_length(ldp_round('privtrie', 1, 5, convert_from('\x7a2da4a2', 'EUC_JP')) -> 'nodes');}),
+	'353', 'an alphabet of characters of one and of two bytes');
 $node->stop;
 done_testing();
