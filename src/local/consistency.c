@@ -38,7 +38,7 @@
 #include "local/consistency.h"
 
 /* Of two independent estimates of one number; variance 0 is certainty. */
-NodeEstimate
+static NodeEstimate
 consistency_combine(NodeEstimate a, NodeEstimate b)
 {
 	double share;

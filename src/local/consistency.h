@@ -18,7 +18,6 @@ typedef struct NodeEstimate
 
 #define NO_ESTIMATE ((NodeEstimate){0, INFINITY})
 
-extern NodeEstimate consistency_combine(NodeEstimate a, NodeEstimate b);
 extern void consistency_fit(const Trie *trie, const NodeEstimate *first,
 							const NodeEstimate *second, NodeEstimate *fit);
 

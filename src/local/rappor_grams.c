@@ -22,7 +22,7 @@ gram_base(const RapporPlan *plan)
 }
 
 /* Can it stand there?  Nothing follows SYMBOL_END, and no term begins with it. */
-bool
+static bool
 rappor_gram_valid(const RapporPlan *plan, int position, uint32 gram)
 {
 	bool ended = true; /* from the last symbol to the first */

@@ -88,7 +88,6 @@ extern void rappor_pair_positions(const RapporPlan *plan, int pair, int *first, 
 extern int rappor_pair_of(const RapporPlan *plan, int first, int second);
 
 /* rappor_grams.c */
-extern bool rappor_gram_valid(const RapporPlan *plan, int position, uint32 gram);
 extern int rappor_gram_symbols(const RapporPlan *plan, uint32 gram, uint16 *symbol);
 extern void rappor_counts_init(const RapporPlan *plan, RapporCounts *counts);
 extern void rappor_counts_add(const RapporPlan *plan, RapporCounts *counts, int cohort,
