@@ -111,13 +111,30 @@ SET ROLE regress_local_owner;
 SELECT * FROM frequent_terms_fscore('{lol,brb,zzz,lol}', 'loc.typed', 'the User', 'Wort', 2);
 SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'Wort');
 SELECT * FROM frequent_terms_fscore('{}', 'loc.typed', 'the User', 'Wort', 3);
+SELECT * FROM frequent_terms_fscore('{lol,NULL,brb}', 'loc.typed', 'the User', 'Wort', 2);
 SELECT * FROM frequent_terms_fscore(NULL, 'loc.typed', 'the User', 'Wort', 3);
+SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'Wort', 0);
+SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'nowhere');
+-- of an array, each element is a term, as it is for ldp_frequent_terms
+SELECT * FROM frequent_terms_fscore('{日本,c d,x}', 'loc.signs', 'u', 'many');
+-- blanks at the end of character(n) belong to no term; a name, an enum, a domain are text
+CREATE TYPE loc.mood AS ENUM ('sad', 'glad');
+CREATE DOMAIN loc.word AS text CHECK (value <> '');
+CREATE DOMAIN loc.words AS loc.word[];
+CREATE TABLE loc.types (u uuid, padded char(10), short name, mood loc.mood, word loc.word, words loc.words, pads char(5)[]);
+INSERT INTO loc.types SELECT md5(i::text)::uuid, w, w, w::loc.mood, w, ARRAY[w], ARRAY[w]
+FROM (SELECT i, (ARRAY['sad', 'glad'])[1 + i % 2] FROM generate_series(1, 4000) i) s (i, w);
+SELECT dp_protect('loc.types', 'u', 1e6, 0, dataset => 'loc types', options => '{"public_user_count": true}');
+SELECT c AS "column", f.*
+FROM unnest('{padded,short,mood,word,words,pads}'::name[]) c,
+	LATERAL (SELECT array_agg(term) FROM ldp_frequent_terms('loc.types', 'u', c, 16, 2, alphabet => 'a-z ', max_length => 6)) found (terms),
+	frequent_terms_fscore(terms, 'loc.types', 'u', c, 2) f;
 SET ROLE regress_local_ana;
 SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'Wort');
 
 DROP FUNCTION pg_temp.found(text);
 RESET ROLE;
 SET client_min_messages = error;
-SELECT dp_unprotect(d) FROM unnest('{loc typed,loc signs,loc little,loc nothing,loc daily}'::name[]) d;
+SELECT dp_unprotect(d) FROM unnest('{loc typed,loc signs,loc little,loc nothing,loc daily,loc types}'::name[]) d;
 DROP SCHEMA loc CASCADE;
 DROP ROLE regress_local_ana, regress_local_owner;

@@ -36,6 +36,10 @@ DECLARE
 	missing name := (SELECT name FROM unnest(ARRAY[user_col, term_col]) name
 		WHERE NOT EXISTS (SELECT FROM pg_attribute a
 			WHERE a.attrelid = relation AND a.attname = name AND a.attnum > 0 AND NOT a.attisdropped) LIMIT 1);
+	is_array boolean := EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		WHERE a.attrelid = relation AND a.attname = term_col AND t.typcategory = 'A');
+	value text := '(r.%2$I)::text';
+	elements text := '';
 BEGIN
 	IF terms IS NULL OR relation IS NULL OR user_col IS NULL OR term_col IS NULL THEN
 		RAISE EXCEPTION 'terms, relation, user_col and term_col must not be null'
@@ -51,11 +55,16 @@ BEGIN
 	IF missing IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" does not exist or may not be queried', missing USING ERRCODE = 'NG010';
 	END IF;
+	IF is_array THEN
+		value := 'e.element::text';
+		elements := ' CROSS JOIN LATERAL unnest(r.%2$I) e (element)';
+	END IF;
 	RETURN QUERY EXECUTE format(
-		'WITH given AS (SELECT DISTINCT t FROM unnest($1) t),
+		'WITH given AS (SELECT DISTINCT t FROM unnest($1) t WHERE t IS NOT NULL),
 			wanted AS (SELECT coalesce($2, (SELECT count(*)::int FROM given)) AS k),
-			truth AS (SELECT %2$I::text AS t FROM %3$s WHERE %1$I IS DISTINCT FROM NULL AND %2$I::text <> ''''
-				GROUP BY 1 ORDER BY count(DISTINCT %1$I) DESC, (%2$I::text) COLLATE "C" LIMIT (SELECT k FROM wanted)),
+			held AS (SELECT ' || value || ' COLLATE "C" AS t, r.%1$I AS u FROM %3$s r' || elements || '),
+			truth AS (SELECT t FROM held WHERE u IS DISTINCT FROM NULL AND t <> ''''
+				GROUP BY t ORDER BY count(DISTINCT u) DESC, t LIMIT (SELECT k FROM wanted)),
 			hits AS (SELECT count(*)::float8 AS n FROM given JOIN truth USING (t)),
 			sizes AS (SELECT (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM truth) AS truth)
 		SELECT hits.n / nullif(sizes.given, 0), hits.n / nullif(sizes.truth, 0),
