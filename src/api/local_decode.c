@@ -172,12 +172,26 @@ dpngram_ldp_round(PG_FUNCTION_ARGS)
 
 /* ---- results ---- */
 
+/* A result before the end is unbiased, but of few answers: the caller may not be aware of it. */
+static void
+tell_unfinished(Privtrie *state, const Collection *collection)
+{
+	PrivtrieRound next;
+
+	if (privtrie_round(state, &next))
+		ereport(NOTICE,
+				(errmsg("the collection has further rounds than these %d", collection->n),
+				 errhint("ldp_round computes the next one; the users it asks have not been "
+						 "asked yet.")));
+}
+
 static void
 decode_privtrie(const Collection *collection, LocalResult *result)
 {
 	Privtrie state;
 
 	replay(&state, collection);
+	tell_unfinished(&state, collection);
 	privtrie_finish(&state, result);
 }
 

@@ -102,13 +102,18 @@ block('privtrie', 'k => 10' => q(k => 10, options => '{"frontier": 500}'));
 my $phones = write_file('phones.txt', sub { '\\\\x' . sha256_hex("phone $_[0]") . "\t" . word($_[0]) });
 my $rounds = 0;
 my $published = 1;
+my $early = '';
 while ($published)
 {
 	$rounds++;
 	query("\\copy phones FROM '$phones'");
+	(undef, undef, $early) = $node->psql('postgres', manual_block_of($page, 'result')) if $rounds == 2;
 	block('next');
 	$published = query('SELECT count(*) FROM rounds') > $rounds;
 }
+like($early, qr/^\S*NOTICE:  the collection has further rounds than these 2$/m, 'a result before the end is told to be one');
+(undef, undef, my $late) = $node->psql('postgres', manual_block_of($page, 'result'));
+is($late, '', 'and the last one is not');
 cmp_ok($rounds, '>', 5, "privtrie took $rounds rounds");
 is(query('SELECT count(*) FROM answers'), $clients, 'each client was asked in one of them');
 is(query(q{SELECT count(*) FROM (SELECT report -> 'round' FROM answers GROUP BY 1) r}), $rounds, 'and each round asked some');
