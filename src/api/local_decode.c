@@ -180,9 +180,8 @@ tell_unfinished(Privtrie *state, const Collection *collection)
 
 	if (privtrie_round(state, &next))
 		ereport(NOTICE,
-				(errmsg("the collection has further rounds than these %d", collection->n),
-				 errhint("ldp_round computes the next one; the users it asks have not been "
-						 "asked yet.")));
+				(errmsg("the collection goes on after round %d", collection->n),
+				 errhint("ldp_round computes what is asked next.")));
 }
 
 static void
