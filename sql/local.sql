@@ -63,6 +63,13 @@ SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 1, alphabet => '�
 SELECT term, frequency BETWEEN 800 AND 1900 AS a_third FROM ldp_frequent_terms('loc.signs', 'u', 'many', 16, 3, alphabet => 'a-z 日本', max_length => 3)
 ORDER BY term COLLATE "C";
 
+-- users are asked in an order of chance: who comes first among the rows has no other term than who comes last
+CREATE TABLE loc.sorted (u int PRIMARY KEY, t text);
+INSERT INTO loc.sorted SELECT i, (ARRAY['early', 'late'])[1 + i / 6001] FROM generate_series(1, 12000) i;
+SELECT dp_protect('loc.sorted', 'u', 1e6, 0, dataset => 'loc sorted', options => '{"public_user_count": true}');
+SELECT m, term, abs(frequency - 6000) < 6 * stddev AS near
+FROM unnest('{privtrie,ibsl,pem,treehist}'::text[]) m, ldp_frequent_terms('loc.sorted', 'u', 't', 8, 2, m, max_length => 5) ORDER BY m, term;
+
 -- where the pure lane is short, a call is debited as the Gaussian mechanism that it is no worse than
 CREATE TABLE loc.little (u int, t text);
 INSERT INTO loc.little SELECT i, 'x' FROM generate_series(1, 100) i;
@@ -135,6 +142,6 @@ SELECT * FROM frequent_terms_fscore('{lol}', 'loc.typed', 'the User', 'Wort');
 DROP FUNCTION pg_temp.found(text);
 RESET ROLE;
 SET client_min_messages = error;
-SELECT dp_unprotect(d) FROM unnest('{loc typed,loc signs,loc little,loc nothing,loc daily,loc types}'::name[]) d;
+SELECT dp_unprotect(d) FROM unnest('{loc typed,loc signs,loc little,loc nothing,loc daily,loc types,loc sorted}'::name[]) d;
 DROP SCHEMA loc CASCADE;
 DROP ROLE regress_local_ana, regress_local_owner;
