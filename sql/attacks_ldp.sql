@@ -94,6 +94,12 @@ SELECT count(*) FROM dpngram.releases WHERE dataset = 'atl' AND mechanism = 'ldp
 SELECT m, atl.try(format($$SELECT count(*) >= 0 FROM ldp_frequent_terms('atl.t', 'u', 't', %s, 5, %L)$$, epsilon, m))
 FROM unnest('{bsl,ibsl,rappor}'::text[], '{4e-5,1e-6,4e-6}'::float8[]) v(m, epsilon);
 
+-- what the ledger keeps of an alphabet is short, however it is written
+CREATE TABLE atl.long AS SELECT string_agg(chr(c), '' ORDER BY -c) AS alphabet FROM generate_series(256, 55295) c;
+SELECT count(*) >= 0 AS answered FROM atl.long, ldp_frequent_terms('atl.t', 'u', 't', 1, 5, alphabet => alphabet);
+SELECT parameters - 'alphabet_sha256' AS parameters, parameters ->> 'alphabet_sha256' = encode(sha256(convert_to(alphabet, 'UTF8')), 'hex') AS hash
+FROM dpngram.releases, atl.long WHERE dataset = 'atl' ORDER BY id DESC LIMIT 1;
+
 -- the truth: relations and columns of any name, none that there is not
 CREATE TEMP TABLE given AS TABLE atl.t;
 CREATE TEMP TABLE truth AS TABLE atl.t;

@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "common/dp_calibrate.h"
+#include "common/sha2.h"
 #include "common/dp_zcdp.h"
 
 #include "api/checks.h"
@@ -26,7 +27,11 @@
 #include "ledger/options.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
+
+/* Bytes of an alphabet that the ledger keeps at most. */
+#define MAX_NOTED_ALPHABET 512
 
 static const char *const method_names[] = {
 	[LOCAL_PRIVTRIE] = "privtrie",
@@ -146,6 +151,29 @@ parse_local_query(FunctionCallInfo fcinfo, const LocalPositions *at, LocalArgume
 		refuse_collection(arguments->method);
 }
 
+/*
+ * The alphabet as written; of a longer one, the number of its characters and the hash of
+ * what was written, for a call that costs next to nothing may not fill the ledger.
+ */
+static void
+note_alphabet(StringInfo json, const LocalArguments *arguments)
+{
+	const char *spec = arguments->spec;
+	bytea *hash;
+	char hex[2 * PG_SHA256_DIGEST_LENGTH + 1];
+
+	if (strlen(spec) <= MAX_NOTED_ALPHABET)
+	{
+		json_text(json, "alphabet", spec);
+		return;
+	}
+	hash = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea,
+											   PointerGetDatum(cstring_to_text(spec))));
+	hex[hex_encode(VARDATA_ANY(hash), PG_SHA256_DIGEST_LENGTH, hex)] = '\0';
+	json_number(json, "alphabet_size", arguments->alphabet->size);
+	json_text(json, "alphabet_sha256", hex);
+}
+
 static void
 note_parameters(LocalArguments *arguments)
 {
@@ -156,7 +184,7 @@ note_parameters(LocalArguments *arguments)
 	json_text(json, "method", method_names[arguments->method]);
 	json_text(json, "term_col", arguments->target.text_col);
 	json_number(json, "k", query->k);
-	json_text(json, "alphabet", arguments->spec);
+	note_alphabet(json, arguments);
 	json_number(json, "max_length", query->max_length);
 	if (arguments->method <= LOCAL_BSL)
 	{

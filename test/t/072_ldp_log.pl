@@ -15,6 +15,7 @@ CREATE EXTENSION dpngram;
 CREATE TABLE rounds (round jsonb);
 INSERT INTO rounds VALUES (ldp_round('pem', 1) || '{"k": 0}');    -- nobody published it
 CREATE TABLE reports (report jsonb);
+CREATE TABLE many AS SELECT generate_series(1, 1000) AS i;
 CREATE VIEW inbox AS SELECT NULL::text AS word WHERE false;
 CREATE FUNCTION keep_report() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -27,6 +28,9 @@ CREATE TRIGGER keep_report INSTEAD OF INSERT ON inbox FOR EACH ROW EXECUTE FUNCT
 # What a client sends that meets the bad round; COPY names the line in its context.
 my %clients = (
 	'a statement' => "SELECT ldp_encode('pem', '$marker', 1, round) FROM rounds",
+	'a statement that could run in parallel' => "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+		SET min_parallel_table_scan_size = 0;
+		SELECT ldp_encode('pem', '$marker', 1, '{}'::jsonb) FROM many",
 	'an insert through the door' => "INSERT INTO inbox VALUES ('$marker')",
 	'COPY through the door' => "COPY inbox FROM stdin;\n$marker\n\\.\n",
 	'a statement made of it' =>
