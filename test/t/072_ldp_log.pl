@@ -29,7 +29,7 @@ CREATE TRIGGER keep_report INSTEAD OF INSERT ON inbox FOR EACH ROW EXECUTE FUNCT
 my %clients = (
 	'a statement' => "SELECT ldp_encode('pem', '$marker', 1, round) FROM rounds",
 	'a statement that could run in parallel' => "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
-		SET min_parallel_table_scan_size = 0;
+		SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;
 		SELECT ldp_encode('pem', '$marker', 1, '{}'::jsonb) FROM many",
 	'an insert through the door' => "INSERT INTO inbox VALUES ('$marker')",
 	'COPY through the door' => "COPY inbox FROM stdin;\n$marker\n\\.\n",
