@@ -39,7 +39,7 @@ FROM population p JOIN truth t USING (dataset) GROUP BY dataset, p.users, p.term
 \echo ---- F-score at k = 50, epsilon 2, beside the number of users
 SELECT method, format('%s: %s users, %s terms', dataset, users, terms) AS dataset, share(mean, sd) AS value
 FROM fscore f JOIN population USING (dataset)
-WHERE epsilon = 2 AND at = 50 AND k = 100 AND (consistency OR method = 'given') ORDER BY f.ord, population.users
+WHERE epsilon = 2 AND at = 50 AND k = 100 AND (consistency OR method = 'given') ORDER BY f.ord, population.ord
 \crosstabview method dataset value
 
 \echo
