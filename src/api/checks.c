@@ -2,7 +2,8 @@
  * checks.c
  *	  The checks of arguments that the SQL functions have in common.
  *
- * Each names the argument, and says what it must be; no message repeats a value.
+ * Each names the argument, and says what it must be; no message repeats a value.  And a
+ * way to call what must not show its arguments in the log.
  */
 #include "postgres.h"
 
@@ -69,4 +70,27 @@ tokenizer_argument(FunctionCallInfo fcinfo, int n)
 	if (strlen(name) > MAX_TOKENIZER)
 		bad_argument("tokenizer", psprintf("of at most %d bytes", MAX_TOKENIZER));
 	return name;
+}
+
+static void
+hide_call(void *arg)
+{
+	errhidestmt(true);
+	errhidecontext(true);
+}
+
+/*
+ * Calls a function whose arguments nobody else may learn.  An error's statement may hold
+ * them, and so may its context, where COPY names the line: the server log gets neither.
+ */
+Datum
+call_discreetly(PGFunction function, FunctionCallInfo fcinfo)
+{
+	ErrorContextCallback hiding = {.previous = error_context_stack, .callback = hide_call};
+	Datum result;
+
+	error_context_stack = &hiding;
+	result = function(fcinfo);
+	error_context_stack = hiding.previous;
+	return result;
 }

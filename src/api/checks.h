@@ -17,5 +17,6 @@ extern double open_interval(FunctionCallInfo fcinfo, int n, const char *name, do
 extern int int_range(FunctionCallInfo fcinfo, int n, const char *name, int low, int high);
 extern char *text_argument(FunctionCallInfo fcinfo, int n, const char *name);
 extern char *tokenizer_argument(FunctionCallInfo fcinfo, int n);
+extern Datum call_discreetly(PGFunction function, FunctionCallInfo fcinfo);
 
 #endif /* DPNGRAM_CHECKS_H */

@@ -293,17 +293,6 @@ encode_call(FunctionCallInfo fcinfo)
 }
 
 /*
- * An error's statement may hold the term, and so may its context: COPY names the line.  The
- * server log is to have neither.
- */
-static void
-hide_term(void *arg)
-{
-	errhidestmt(true);
-	errhidecontext(true);
-}
-
-/*
  * ldp_encode(method, term, epsilon, round, secret): a report of the term, which is
  * epsilon-differentially private, as JSON; NULL where the round doesn't ask this client.
  * A term that can't be reported, NULL among them, makes a report as any other.  Errors:
@@ -312,11 +301,5 @@ hide_term(void *arg)
 Datum
 dpngram_ldp_encode(PG_FUNCTION_ARGS)
 {
-	ErrorContextCallback hiding = {.previous = error_context_stack, .callback = hide_term};
-	Datum report;
-
-	error_context_stack = &hiding;
-	report = encode_call(fcinfo);
-	error_context_stack = hiding.previous;
-	return report;
+	return call_discreetly(encode_call, fcinfo);
 }

@@ -47,13 +47,8 @@ no_randomness(void)
 	pg_unreachable();
 }
 
-/*
- * oue_bit(truth, epsilon): what a client reports of a bit: true with probability 1/2 if
- * it is true, else with probability 1 / (e^epsilon + 1).  Else includes NULL: that a
- * client has no bit is as private as which.
- */
-Datum
-dpngram_oue_bit(PG_FUNCTION_ARGS)
+static Datum
+report_bit(FunctionCallInfo fcinfo)
 {
 	double epsilon = local_epsilon_argument(fcinfo, 1);
 	Oracle oracle;
@@ -65,6 +60,17 @@ dpngram_oue_bit(PG_FUNCTION_ARGS)
 	answer = oracle_answer_bit(&oracle, &rng, !PG_ARGISNULL(0) && PG_GETARG_BOOL(0));
 	dp_random_clear(&rng);
 	PG_RETURN_BOOL(answer);
+}
+
+/*
+ * oue_bit(truth, epsilon): what a client reports of a bit: true with probability 1/2 if
+ * it is true, else with probability 1 / (e^epsilon + 1).  Else includes NULL: that a
+ * client has no bit is as private as which.
+ */
+Datum
+dpngram_oue_bit(PG_FUNCTION_ARGS)
+{
+	return call_discreetly(report_bit, fcinfo);
 }
 
 static OueState

@@ -20,7 +20,6 @@ LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.ldp_round(jsonb[], regclass, name) IS
 'the next round of a collection, from the rounds published so far and the reports that came; NULL when all has been asked';
 
--- Not in parallel workers: the leader would log their error with the statement, and the term.
 CREATE FUNCTION @extschema@.ldp_encode(
 	method text,
 	term text,
@@ -29,7 +28,7 @@ CREATE FUNCTION @extschema@.ldp_encode(
 	secret bytea DEFAULT NULL)
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'dpngram_ldp_encode'
-LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL RESTRICTED;
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.ldp_encode(text, text, float8, jsonb, bytea) IS
 'a client''s report of its term, epsilon-differentially private; NULL where the round does not ask this client; a client answers a collection once';
 
