@@ -22,6 +22,7 @@
 
 #include "api/checks.h"
 #include "api/local_arguments.h"
+#include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ledger/json.h"
 #include "ledger/options.h"

@@ -57,7 +57,7 @@ whole_member(const JsonbContainer *report, const char *name, uint64 high, uint64
 	if (strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 20)
 		return false;
 	errno = 0;
-	*result = strtou64(digits, NULL, 10);
+	*result = strtoull(digits, NULL, 10);
 	return errno == 0 && *result <= high;
 }
 
@@ -72,7 +72,7 @@ filter_element(const JsonbValue *value, uint64 *bits)
 	digits[16] = '\0';
 	if (strspn(digits, "0123456789abcdef") != 16)
 		return false;
-	*bits = strtou64(digits, NULL, 16);
+	*bits = strtoull(digits, NULL, 16);
 	return true;
 }
 
