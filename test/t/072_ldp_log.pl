@@ -47,5 +47,24 @@ for my $client (sort keys %clients)
 	unlike($log, qr/$marker/, "$client: the log has no term");
 }
 
+# Other errors on the way are the server's own: doc/local.md tells how a door keeps quiet about them.
+$node->safe_psql(
+	'postgres', q{
+CREATE ROLE door LOGIN;
+GRANT INSERT ON inbox TO door;
+GRANT SELECT ON rounds TO door;
+ALTER ROLE door SET log_min_error_statement = 'panic';
+ALTER ROLE door SET log_error_verbosity = 'terse';
+UPDATE rounds SET round = ldp_round('pem', 1);});
+for my $client ("INSERT INTO inbox VALUES ('$marker')", "COPY inbox FROM stdin;\n$marker\n\\.\n")
+{
+	my $before = -s $node->logfile;
+	my ($status, $out, $err) = $node->psql('postgres', $client, extra_params => [ '-U', 'door' ]);
+	my $log = slurp_file($node->logfile, $before);
+
+	like($log, qr/ERROR:  permission denied for table reports/, 'a door without the right to store: the log has the error');
+	unlike($log, qr/$marker/, 'a door without the right to store: the log has no term');
+}
+
 $node->stop;
 done_testing();
