@@ -100,6 +100,53 @@ SELECT count(*) >= 0 AS answered FROM atl.long, ldp_frequent_terms('atl.t', 'u',
 SELECT parameters - 'alphabet_sha256' AS parameters, parameters ->> 'alphabet_sha256' = encode(sha256(convert_to(alphabet, 'UTF8')), 'hex') AS hash
 FROM dpngram.releases, atl.long WHERE dataset = 'atl' ORDER BY id DESC LIMIT 1;
 
+-- whatever becomes of the transaction, a call stays debited, and what a view's functions raise reaches nobody
+CREATE ROLE regress_atl_ana;
+GRANT USAGE ON SCHEMA atl TO regress_atl_ana;
+CREATE FUNCTION atl.loud(t text) RETURNS text LANGUAGE plpgsql AS
+	$$ BEGIN RAISE INFO 'someone has %', t; RAISE NOTICE 'someone has %', t; RETURN t; END $$;
+CREATE FUNCTION atl.failing(t text) RETURNS text LANGUAGE plpgsql AS
+	$$ BEGIN IF t = 'brb' THEN RAISE EXCEPTION 'someone has %', t; END IF; RETURN t; END $$;
+CREATE VIEW atl.loud AS SELECT u, atl.loud(t) AS t FROM atl.t;
+CREATE VIEW atl.failing AS SELECT u, atl.failing(t) AS t FROM atl.t;
+SELECT dp_protect(v, 'u', 16, 0, dataset => v::text, options => '{"public_user_count": true}') FROM unnest('{atl.loud,atl.failing}'::regclass[]) v;
+SELECT dp_grant(d, 'regress_atl_ana') FROM unnest('{atl.loud,atl.failing}'::text[]) d;
+SET ROLE regress_atl_ana;
+SET client_min_messages = notice;
+BEGIN;
+SELECT count(*) >= 0 AS answered FROM ldp_frequent_terms('atl.loud', 'u', 't', 2);
+ROLLBACK;
+BEGIN;
+SAVEPOINT before;
+SELECT count(*) >= 0 AS answered FROM ldp_frequent_terms('atl.loud', 'u', 't', 2);
+ROLLBACK TO before;
+DECLARE c CURSOR FOR SELECT count(*) >= 0 AS answered FROM ldp_frequent_terms('atl.loud', 'u', 't', 2);
+FETCH c;
+ROLLBACK;
+PREPARE ask AS SELECT count(*) >= 0 AS answered FROM ldp_frequent_terms('atl.loud', 'u', 't', 2);
+EXECUTE ask;
+EXECUTE ask;
+DO $$ BEGIN PERFORM ldp_frequent_terms('atl.loud', 'u', 't', 2); RAISE EXCEPTION 'no'; EXCEPTION WHEN raise_exception THEN NULL; END $$;
+EXECUTE ask;
+EXECUTE ask;
+EXECUTE ask;
+SELECT count(*), sum(epsilon) FROM dpngram.releases WHERE dataset = 'atl.loud';
+\set VERBOSITY terse
+SELECT * FROM ldp_frequent_terms('atl.failing', 'u', 't', 2);
+\set VERBOSITY default
+SELECT epsilon, used FROM dpngram.releases WHERE dataset = 'atl.failing';
+-- nor may the analyst read the rows by another door
+\set VERBOSITY terse
+SELECT ldp_encode('pem', t, 32, ldp_round('pem', 32)) FROM atl.t;
+SELECT * FROM ldp_decode(ARRAY[ldp_round('pem', 1)], 'atl.reports');
+SELECT ldp_round(ARRAY[ldp_round('privtrie', 1)], 'atl.reports');
+SELECT * FROM frequent_terms_fscore('{lol}', 'atl.t', 'u', 't');
+\set VERBOSITY default
+DEALLOCATE ask;
+RESET ROLE;
+SET client_min_messages = error;
+SELECT dp_unprotect(d) FROM unnest('{atl.loud,atl.failing}'::text[]) d;
+
 -- the truth: relations and columns of any name, none that there is not
 CREATE TEMP TABLE given AS TABLE atl.t;
 CREATE TEMP TABLE truth AS TABLE atl.t;
@@ -121,3 +168,4 @@ SELECT atl.try($$SELECT dpngram.oue_combine('{1,5,2}', '{2,5,2}')$$), atl.try($$
 DROP TABLE pg_temp.given, pg_temp.truth;
 SELECT dp_unprotect('atl');
 DROP SCHEMA atl CASCADE;
+DROP ROLE regress_atl_ana;
