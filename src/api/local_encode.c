@@ -27,6 +27,7 @@
 #include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ledger/json.h"
+#include "ngram/noise.h"
 
 #define FILTER_FORMAT "%016" INT64_MODIFIER "x"
 
@@ -127,14 +128,6 @@ secret_argument(FunctionCallInfo fcinfo, int n, Client *client)
 
 /* ---- what the secret decides ---- */
 
-static void
-no_randomness(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random noise")));
-	pg_unreachable();
-}
-
 /* HMAC-SHA-256 of a message under the client's secret. */
 static void
 secret_digest(const Client *client, const StringInfo message, uint8 *digest)
@@ -144,7 +137,7 @@ secret_digest(const Client *client, const StringInfo message, uint8 *digest)
 	if (hmac == NULL || pg_hmac_init(hmac, client->secret, client->secret_length) < 0 ||
 		pg_hmac_update(hmac, (const uint8 *) message->data, message->len) < 0 ||
 		pg_hmac_final(hmac, digest, PG_SHA256_DIGEST_LENGTH) < 0)
-		no_randomness();
+		noise_failure();
 	pg_hmac_free(hmac);
 }
 
@@ -204,7 +197,7 @@ encode_filters(StringInfo json, const Client *client)
 		permanent_secret(client, secret);
 	if (rappor_client(&client->plan->rappor, client->place, &client->term, secret,
 					  sizeof(secret), client->rng, &report) != DP_OK)
-		no_randomness();
+		noise_failure();
 	explicit_bzero(secret, sizeof(secret));
 	json_raw(json, "bits",
 			 psprintf("[\"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\"]",
@@ -282,7 +275,7 @@ encode_call(FunctionCallInfo fcinfo)
 		client.term.length = alphabet_encode(cache->round->alphabet, VARDATA_ANY(term),
 											 (int) VARSIZE_ANY_EXHDR(term), symbol);
 	}
-	dp_random_system(&rng, no_randomness);
+	dp_random_system(&rng, noise_failure);
 	client.place = client_place(&client);
 	if (!is_asked(&client))
 		PG_RETURN_NULL();

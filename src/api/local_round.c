@@ -18,6 +18,7 @@
 #include "ledger/json.h"
 #include "ledger/options.h"
 #include "miscadmin.h"
+#include "ngram/noise.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
@@ -205,8 +206,7 @@ round_begin(const LocalArguments *arguments)
 	/* hashes that are the same for ever would let the same terms meet for ever */
 	if (round->method == LOCAL_TREEHIST &&
 		!pg_strong_random(&round->key, sizeof(round->key)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random numbers")));
+		noise_failure();
 	return round;
 }
 

@@ -21,6 +21,7 @@
 #include "api/local_arguments.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
+#include "ngram/noise.h"
 
 #define STATE_SIZE 3
 
@@ -39,14 +40,6 @@ PG_FUNCTION_INFO_V1(dpngram_oue_accum);
 PG_FUNCTION_INFO_V1(dpngram_oue_combine);
 PG_FUNCTION_INFO_V1(dpngram_oue_final);
 
-static void
-no_randomness(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random noise")));
-	pg_unreachable();
-}
-
 static Datum
 report_bit(FunctionCallInfo fcinfo)
 {
@@ -56,7 +49,7 @@ report_bit(FunctionCallInfo fcinfo)
 	bool answer;
 
 	(void) oracle_bits(epsilon, &oracle);
-	dp_random_system(&rng, no_randomness);
+	dp_random_system(&rng, noise_failure);
 	answer = oracle_answer_bit(&oracle, &rng, !PG_ARGISNULL(0) && PG_GETARG_BOOL(0));
 	dp_random_clear(&rng);
 	PG_RETURN_BOOL(answer);

@@ -16,8 +16,9 @@
 #define STREAM_SAMPLING 1000
 #define STREAM_SPURIOUS 2000
 
-static void
-no_randomness(void)
+/* A DpRandomFailure: an error, with nothing of what was asked for. */
+void
+noise_failure(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random noise")));
@@ -32,7 +33,7 @@ noise_init(Noise *noise, bool seeded, uint64 seed)
 	if (seeded)
 		dp_random_seeded(&noise->random, seed, STREAM_SAMPLING, 0);
 	else
-		dp_random_system(&noise->random, no_randomness);
+		dp_random_system(&noise->random, noise_failure);
 	noise->sampling_key = dp_random_u64(&noise->random);
 }
 

@@ -15,6 +15,7 @@ typedef struct Noise
 	DpRandom random;	 /* the cryptographic source; in a seeded call, the stream in use */
 } Noise;
 
+extern void noise_failure(void);
 extern void noise_init(Noise *noise, bool seeded, uint64 seed);
 extern void noise_clear(Noise *noise);
 extern int64 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content);
