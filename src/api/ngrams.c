@@ -71,8 +71,8 @@ ngram_release_rows(void *state, ReturnSetInfo *rsinfo)
 		const ReleasedGram *gram = &release->released.gram[i];
 		Datum values[4] = {Int32GetDatum(gram->length),
 						   PointerGetDatum(cstring_to_text_with_len(gram->text, gram->text_len)),
-						   Float8GetDatum(gram->weight / (double) DP_LATTICE_ONE),
-						   Float8GetDatum(gram->sigma / (double) DP_LATTICE_ONE)};
+						   Float8GetDatum(gram->weight.value),
+						   Float8GetDatum(gram->weight.stddev)};
 		bool nulls[4] = {false};
 		int first = release->with_length ? 0 : 1;
 

@@ -13,7 +13,7 @@
 typedef struct Member
 {
 	uint64 key;
-	int64 weight;
+	GramWeight weight;
 } Member;
 
 #define ST_SORT sort_members
@@ -24,26 +24,25 @@ typedef struct Member
 #include "lib/sort_template.h"
 
 GramSet *
-gramset_create(int length, int64 sigma)
+gramset_create(int length)
 {
 	GramSet *set = palloc0(sizeof(GramSet));
 
 	set->length = length;
-	set->sigma = sigma;
 	set->capacity = 256;
 	set->key = palloc(set->capacity * sizeof(uint64));
-	set->weight = palloc(set->capacity * sizeof(int64));
+	set->weight = palloc(set->capacity * sizeof(GramWeight));
 	return set;
 }
 
 void
-gramset_add(GramSet *set, uint64 key, int64 weight)
+gramset_add(GramSet *set, uint64 key, GramWeight weight)
 {
 	if (set->n == set->capacity)
 	{
 		set->capacity *= 2;
 		set->key = repalloc_huge(set->key, set->capacity * sizeof(uint64));
-		set->weight = repalloc_huge(set->weight, set->capacity * sizeof(int64));
+		set->weight = repalloc_huge(set->weight, set->capacity * sizeof(GramWeight));
 	}
 	set->key[set->n] = key;
 	set->weight[set->n++] = weight;
@@ -84,7 +83,7 @@ next_row(ReleasedGrams *grams)
 /* Append a row: the tokens with these vocabulary ids, joined by one blank. */
 void
 released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids, int length,
-			 int64 weight, int64 sigma)
+			 GramWeight weight)
 {
 	ReleasedGram *row = next_row(grams);
 	Size total = 0;
@@ -98,7 +97,6 @@ released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *i
 	}
 	row->length = length;
 	row->weight = weight;
-	row->sigma = sigma;
 	row->text = to = palloc_extended(total, MCXT_ALLOC_HUGE);
 	row->text_len = (int) total - 1;
 	for (int i = 0; i < length; i++)

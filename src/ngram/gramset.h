@@ -7,7 +7,25 @@
 
 #include "postgres.h"
 
+#include "common/dp_base.h"
 #include "ngram/vocabulary.h"
+
+/*
+ * A noisy weight, in units of the most that one user adds, and the standard
+ * deviation of its noise: functions of lattice integers, differentially private.
+ */
+typedef struct GramWeight
+{
+	double value;
+	double stddev;
+} GramWeight;
+
+/* What one noisy count on the lattice says. */
+static inline GramWeight
+gram_weight(int64 noisy, int64 sigma)
+{
+	return (GramWeight){noisy / (double) DP_LATTICE_ONE, sigma / (double) DP_LATTICE_ONE};
+}
 
 /*
  * S_k.  Gram number i (1..n) stands at index i - 1, in an order that depends
@@ -18,25 +36,23 @@
  */
 typedef struct GramSet
 {
-	int length;	 /* k */
-	int64 sigma; /* of the weights' noise, lattice units */
+	int length; /* k */
 	uint32 n;
 	uint32 capacity;
 	uint64 *key;
-	int64 *weight; /* noisy, lattice units: differentially private */
+	GramWeight *weight;
 } GramSet;
 
-extern GramSet *gramset_create(int length, int64 sigma);
-extern void gramset_add(GramSet *set, uint64 key, int64 weight);
+extern GramSet *gramset_create(int length);
+extern void gramset_add(GramSet *set, uint64 key, GramWeight weight);
 extern void gramset_sort(GramSet *set);
 
 /* What is returned to the caller in the end. */
 typedef struct ReleasedGram
 {
 	int length;
-	int64 weight; /* lattice units */
-	int64 sigma;  /* lattice units */
-	char *text;	  /* tokens joined by one blank */
+	GramWeight weight;
+	char *text; /* tokens joined by one blank */
 	int text_len;
 } ReleasedGram;
 
@@ -48,7 +64,7 @@ typedef struct ReleasedGrams
 } ReleasedGrams;
 
 extern void released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids,
-						 int length, int64 weight, int64 sigma);
+						 int length, GramWeight weight);
 extern void released_sort(ReleasedGrams *grams, Size from);
 
 #endif /* DPNGRAM_GRAMSET_H */

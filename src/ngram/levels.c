@@ -200,7 +200,7 @@ trace_entry(const Levels *levels, const HistogramEntry *entry)
 	uint32 ids[NGRAM_MAX_LENGTH];
 
 	spell(levels, levels->k, entry->key.key, ids);
-	released_add(&one, extraction->vocabulary, ids, levels->k, 0, 0);
+	released_add(&one, extraction->vocabulary, ids, levels->k, (GramWeight){0});
 	extraction->trace->histogram(extraction->trace->state, levels->k, one.gram->text,
 								 one.gram->text_len, entry->weight);
 }
@@ -211,15 +211,15 @@ judge(void *arg, const HistogramEntry *entry)
 {
 	Levels *levels = arg;
 	Extraction *extraction = levels->extraction;
-	GramSet *set = levels->set[levels->k];
-	int64 noisy = entry->weight + noise_gaussian(extraction->noise, set->sigma, levels->k,
+	int64 sigma = extraction->plan->step[levels->k].sigma;
+	int64 noisy = entry->weight + noise_gaussian(extraction->noise, sigma, levels->k,
 												 entry->key.content);
 
 	if (extraction->trace)
 		trace_entry(levels, entry);
 	support_add(levels->support, entry->key.key);
 	if (noisy > levels->threshold)
-		gramset_add(set, entry->key.key, noisy);
+		gramset_add(levels->set[levels->k], entry->key.key, gram_weight(noisy, sigma));
 }
 
 /* Index S_k, so that the next pass can rewrite the ids. */
@@ -260,7 +260,8 @@ extract_level(Levels *levels)
 	Candidates *candidates = candidates_create(previous, levels->set[1]->n,
 											   k > 2 ? levels->set[k - 2]->n : 0,
 											   extraction->plan->query.pruning);
-	GramSet *set = gramset_create(k, extraction->plan->step[k].sigma);
+	int64 sigma = extraction->plan->step[k].sigma;
+	GramSet *set = gramset_create(k);
 	Histogram *histogram;
 
 	levels->set[k] = set;
@@ -269,11 +270,11 @@ extract_level(Levels *levels)
 		candidates_free(candidates);
 		return false;
 	}
-	levels->threshold = level_threshold(levels, candidates, set->sigma);
+	levels->threshold = level_threshold(levels, candidates, sigma);
 	levels->support = support_create(candidates);
 	histogram = level_count(levels);
 	histogram_consume(histogram, judge, levels);
-	support_release_spurious(levels->support, noise_stream(extraction->noise, k), set->sigma,
+	support_release_spurious(levels->support, noise_stream(extraction->noise, k), sigma,
 							 levels->threshold, set);
 	gramset_sort(set);
 	index_set(levels, set);
@@ -313,8 +314,7 @@ append_rows(const Levels *levels, int k, ReleasedGrams *released)
 	{
 		CHECK_FOR_INTERRUPTS();
 		spell(levels, k, set->key[number - 1], ids);
-		released_add(released, levels->extraction->vocabulary, ids, k, set->weight[number - 1],
-					 set->sigma);
+		released_add(released, levels->extraction->vocabulary, ids, k, set->weight[number - 1]);
 	}
 }
 

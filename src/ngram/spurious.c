@@ -135,7 +135,7 @@ support_release_spurious(Support *support, DpRandom *random, int64 sigma, int64 
 			rank = next_rank(support);
 		}
 		gramset_add(released, candidate_key(support->candidates, at + skipped),
-					spurious_weight(random, sigma, threshold));
+					gram_weight(spurious_weight(random, sigma, threshold), sigma));
 		at++;
 	}
 }

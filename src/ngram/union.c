@@ -321,11 +321,10 @@ extract_union(Extraction *extraction, int step, ReleasedGrams *released)
 		find_words(&state, &fingerprints);
 	for (Size i = 0; i < state.nfound; i++)
 		released_add(released, extraction->vocabulary, state.found[i].token, state.found[i].length,
-					 state.found[i].weight, extraction->plan->step[step].sigma);
+					 gram_weight(state.found[i].weight, extraction->plan->step[step].sigma));
 	if (extraction->trace)
 	{
 		GramSet set = {.length = extraction->plan->step[step].max_length,
-					   .sigma = extraction->plan->step[step].sigma,
 					   .n = (uint32) state.nfound};
 
 		extraction->trace->level(extraction->trace->state, &set, 0, state.support,
@@ -362,7 +361,7 @@ extract_words(Extraction *extraction, uint32 **word_ids)
 {
 	UnionState state = {.extraction = extraction, .step = 1};
 	const NgramStep *step = &extraction->plan->step[1];
-	GramSet *words = gramset_create(1, step->sigma);
+	GramSet *words = gramset_create(1);
 	const Fingerprints single_words = {0}; /* a word is its own id at any point */
 
 	union_release(&state, &single_words);
@@ -373,7 +372,7 @@ extract_words(Extraction *extraction, uint32 **word_ids)
 	for (Size i = 0; i < state.nfound; i++)
 	{
 		(*word_ids)[i] = (uint32) state.found[i].key.key;
-		gramset_add(words, i + 1, state.found[i].weight);
+		gramset_add(words, i + 1, gram_weight(state.found[i].weight, step->sigma));
 	}
 	if (extraction->trace)
 		extraction->trace->level(extraction->trace->state, words, 0, state.support,

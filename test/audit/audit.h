@@ -8,6 +8,8 @@
 
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 
 #include "common/dp_audit.h"
@@ -60,6 +62,13 @@ extern double lattice_tail(int64 sigma, int64 bound);
 extern Rejection gaussian_rejection(int64 n0, int64 k0, int64 n1, int64 k1);
 extern Rejection best_rejection(double *world0, int64 n0, double *world1, int64 n1);
 extern double best_ratio(double *world0, int64 n0, double *world1, int64 n1);
+
+/* a released number in lattice units, exactly */
+static inline int64
+lattice_units(double number)
+{
+	return (int64) rint(number * DP_LATTICE_ONE);
+}
 
 /* audit_world.c */
 #define WORLD_DIGITS 4 /* word i is called "%04u" */

@@ -66,7 +66,7 @@ note_row(void *state, const ReleasedGram *gram)
 	if (gram->length != canaries->level)
 		return;
 	group = world_rank(canaries->world, gram->text, gram->text_len) % canaries->groups;
-	canaries->sum[group] += (double) gram->weight - canaries->floor;
+	canaries->sum[group] += lattice_units(gram->weight.value) - canaries->floor;
 }
 
 static void
@@ -184,8 +184,8 @@ note_call_row(void *state, const ReleasedGram *gram)
 	Call *call = state;
 	uint32 word[2];
 	int n = world_gram(gram->text, gram->text_len, word);
-	double sigma = (double) gram->sigma / DP_LATTICE_ONE;
-	double weight = (double) gram->weight / DP_LATTICE_ONE;
+	double sigma = gram->weight.stddev;
+	double weight = gram->weight.value;
 	uint32 canary = (word[0] - 1) / 2;
 
 	call->released_words += n == 1;

@@ -57,6 +57,7 @@ static void
 note_null_row(void *state, const ReleasedGram *gram)
 {
 	NullLaw *null = state;
+	int64 weight = lattice_units(gram->weight.value);
 	double place;
 	int real;
 
@@ -64,11 +65,11 @@ note_null_row(void *state, const ReleasedGram *gram)
 		return;
 	real = is_written(world_rank(null->world, gram->text, gram->text_len));
 	/* uniform on (0, 1): P(X >= weight), half of P(X = weight) off, given X > threshold */
-	place = lattice_tail(null->sigma, gram->weight - 1) / null->rate;
+	place = lattice_tail(null->sigma, weight - 1) / null->rate;
 	null->rows[real]++;
 	null->law[real][Min((int) (place * LAW_CELLS), LAW_CELLS - 1)]++;
-	null->low[real][gram->weight & (LOW_CELLS - 1)]++;
-	null->other_sigma += gram->sigma != null->sigma;
+	null->low[real][weight & (LOW_CELLS - 1)]++;
+	null->other_sigma += lattice_units(gram->weight.stddev) != null->sigma;
 }
 
 static void

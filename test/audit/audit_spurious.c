@@ -70,7 +70,6 @@ note_level(void *state, const GramSet *set, uint64 candidates, uint64 support, i
 		return;
 	spurious->candidates = candidates;
 	spurious->threshold = threshold;
-	spurious->sigma = set->sigma;
 	spurious->traced = true;
 }
 
@@ -168,6 +167,7 @@ run_once(Spurious *spurious, const NgramPlan *plan, Noise *noise)
 		memset(spurious->released[k], 0, spurious->size[k]);
 	memset(spurious->support, 0, spurious->size[spurious->level]);
 	spurious->traced = false;
+	spurious->sigma = plan->step[spurious->level].sigma;
 	world_run(spurious->world, plan, noise, &trace, note_gram, spurious);
 	if (spurious->traced)
 		judge_run(spurious, noise);

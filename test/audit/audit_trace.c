@@ -151,7 +151,7 @@ AUDIT_FUNCTION(audit_trace)
 	corpus_free(extraction.corpus);
 	for (Size i = 0; i < released.n; i++)
 		put_row(fcinfo, "released", released.gram[i].length, released.gram[i].text,
-				released.gram[i].text_len, released.gram[i].weight);
+				released.gram[i].text_len, lattice_units(released.gram[i].weight.value));
 	put_row(fcinfo, "records spilled", 0, NULL, 0, audit_log_spilled());
 	put_row(fcinfo, "depth spilled", 0, NULL, 0, audit_log_depth());
 	return (Datum) 0;
