@@ -2,6 +2,9 @@
  * corpus.h
  *	  The private texts as flat arrays of token ids, user after user, in memory
  *	  while they fit and in a temporary file beyond.
+ *
+ * Rounds keep each user's list of distinct n-grams the same way: a record whose
+ * ids are numbers of n-grams, from 1, and whose hash is any number of the user's.
  */
 #ifndef DPNGRAM_CORPUS_H
 #define DPNGRAM_CORPUS_H
