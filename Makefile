@@ -17,6 +17,7 @@ COMMON_OBJS = \
 	src/common/dp_binomial.o \
 	src/common/dp_calibrate.o \
 	src/common/dp_clopper.o \
+	src/common/dp_combination.o \
 	src/common/dp_gaussian.o \
 	src/common/dp_mixture.o \
 	src/common/dp_norm_bound.o \

@@ -22,14 +22,23 @@
 #include "common/dp_sample.h"
 #include "common/dp_zcdp.h"
 
-/* The lattice's slack if the whole is mu-GDP. */
+/* The lattice's slack of a step that is mu-GDP. */
+static double
+step_slack(const DpStep *step, double mu)
+{
+	if (step->rounds <= 1)
+		return dp_slack_epsilon(mu, step->keys);
+	return dp_slack_rounds(mu, step->keys, step->decided);
+}
+
+/* Likewise of all steps, if the whole is mu-GDP. */
 static double
 slack(const DpStep *steps, int n, double mu)
 {
 	double sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += dp_slack_epsilon(mu * steps[i].share, steps[i].keys);
+		sum += step_slack(&steps[i], mu * steps[i].share);
 	return sum * DP_ROUND_UP;
 }
 
@@ -43,7 +52,7 @@ dp_steps_tail(const DpStep *steps, int n)
 	double sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += dp_slack_delta(steps[i].keys);
+		sum += dp_slack_delta(steps[i].keys * Max(steps[i].rounds, 1));
 	return sum * DP_ROUND_UP;
 }
 
@@ -67,11 +76,16 @@ mu_within(const DpStep *steps, int n, double mu, double limit)
 	return low;
 }
 
-/* Of the slack, the error of a computed probability, which adds to the step's mu. */
+/*
+ * Of the slack, the error of computed probabilities, which adds to the step's mu.
+ *
+ * Where they decide about several levels, level k adds t to its own mu_k, and by
+ * Minkowski's inequality the sum of (mu_k + t)^2 is at most (mu + t sqrt(decided))^2.
+ */
 static double
 tail_mu(const DpStep *step)
 {
-	return step->spurious ? dp_tail_mu(step->keys) : 0;
+	return step->decided > 0 ? dp_tail_mu(step->keys) * sqrt(step->decided) : 0;
 }
 
 /*
@@ -163,7 +177,7 @@ dp_steps_price(const DpStep *steps, const int64 *sigma, int n)
 		double mu = DP_LATTICE_ONE / (double) sigma[i];
 
 		price.mu2 += mu * mu;
-		price.eps_pure += dp_slack_epsilon(mu, steps[i].keys);
+		price.eps_pure += step_slack(&steps[i], mu);
 		price.tail_rho += tail_mu(&steps[i]) * (mu + tail_mu(&steps[i]) / 2);
 	}
 	price.mu2 *= DP_ROUND_UP;

@@ -7,12 +7,17 @@
 
 #include "common/dp_base.h"
 
-/* One histogram of l2 sensitivity 1. */
+/*
+ * One histogram of l2 sensitivity 1; or several, one after the other and each chosen when
+ * the ones before are public, whose mu_j^2 sum to no more than the step's mu^2 however
+ * they are chosen.  Its sigma is then that of one histogram of the same mu.
+ */
 typedef struct DpStep
 {
-	double share;  /* of the whole: mu_i / mu; the squares sum to 1 */
-	int64 keys;	   /* coordinates that one user touches, at most */
-	bool spurious; /* coordinates of nobody are decided by dp_lattice_tail() */
+	double share; /* of the whole: mu_i / mu; the squares sum to 1 */
+	int64 keys;	  /* coordinates that one user touches, at most (in each round) */
+	int rounds;	  /* how many histograms, at most; 0 is 1 */
+	int decided;  /* how often, at most, one computed tail decides about a coordinate of nobody */
 } DpStep;
 
 /* How a call's epsilon is divided. */

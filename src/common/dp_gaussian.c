@@ -279,6 +279,17 @@ dp_compose_mu(const double *mu, int n)
 	return result;
 }
 
+/* The first order of (1) for a coordinate in both worlds, see dp_slack_epsilon(). */
+static double
+slack_first_order(double mu)
+{
+	double step = mu / DP_LATTICE_ONE;
+	double near = SLACK_RANGE + step;
+	double far = near + mu;
+
+	return step * step * ((near * near - 1) + (far * far - 1)) / 24;
+}
+
 /*
  * dp_slack_epsilon - what the discrete Gaussian adds to the pure epsilon of a
  * mu-GDP release in which one user touches at most "keys" coordinates.
@@ -308,9 +319,7 @@ double
 dp_slack_epsilon(double mu, int64 keys)
 {
 	double step = mu / DP_LATTICE_ONE;
-	double near = SLACK_RANGE + step;
-	double far = near + mu;
-	double first_order = step * step * ((near * near - 1) + (far * far - 1)) / 24;
+	double far = SLACK_RANGE + step + mu;
 	double least = step * step * (far * far + 1) / 24 + TAIL_ERROR;
 
 	if (!(mu >= 0 && step <= 1) || keys < 0)
@@ -318,7 +327,29 @@ dp_slack_epsilon(double mu, int64 keys)
 	if (mu == 0)
 		return 0; /* nothing is released */
 
-	return keys * Max(first_order, least) * (1 + 1e-14);
+	return keys * Max(slack_first_order(mu), least) * (1 + 1e-14);
+}
+
+/*
+ * dp_slack_rounds - the same for several releases, one after the other, each chosen when
+ * the ones before are public and each within "keys" coordinates of a user, whose mu_j^2
+ * sum to at most mu^2 whatever comes up; a coordinate of nobody is decided "decided"
+ * times by a computed tail with the relative error TAIL_ERROR.
+ *
+ * A coordinate's first order F exceeds what two terms within (1) can differ by in one
+ * release; the quotient F(mu_j)/mu_j^2 grows with mu_j, so that the sum of F(mu_j) =
+ * mu_j^2 (F(mu_j)/mu_j^2) is at most mu^2 (F(mu)/mu^2) = F(mu).  Along every sequence of
+ * outputs the logarithms add up, so a chosen release costs no more than a fixed one.
+ */
+double
+dp_slack_rounds(double mu, int64 keys, int decided)
+{
+	if (!(mu >= 0 && mu <= DP_LATTICE_ONE) || keys < 0 || decided < 0)
+		return HUGE_VAL;
+	if (mu == 0)
+		return 0; /* nothing is released */
+
+	return keys * (slack_first_order(mu) + decided * TAIL_ERROR) * (1 + 1e-14);
 }
 
 /*
@@ -444,19 +475,19 @@ tail_by_series(long double sigma, int64 bound)
 }
 
 /*
- * dp_lattice_tail - p = P(X > bound) for the discrete Gaussian X on the integers
+ * dp_lattice_tail_real - p = P(X > bound) for the discrete Gaussian X on the integers
  * with parameter sigma (both in lattice units), relative error below 1e-13.
  *
  * DP_ERR_DOMAIN unless 1 <= sigma <= DP_MAX_SIGMA; DP_ERR_RANGE where p, below
  * 1e-307, is no normal double.
  */
 DpStatus
-dp_lattice_tail(int64 sigma, int64 bound, double *p)
+dp_lattice_tail_real(long double sigma, int64 bound, double *p)
 {
 	int64 distance = bound >= 0 ? bound : -(bound + 1);
 	long double tail;
 
-	if (sigma < 1 || sigma > DP_MAX_SIGMA)
+	if (!(sigma >= 1 && sigma <= DP_MAX_SIGMA))
 		return DP_ERR_DOMAIN;
 
 	tail = sigma <= DIRECT_SIGMA ?
@@ -467,16 +498,23 @@ dp_lattice_tail(int64 sigma, int64 bound, double *p)
 	return *p >= DBL_MIN ? DP_OK : DP_ERR_RANGE;
 }
 
+/* dp_lattice_tail - the same for an integer sigma. */
+DpStatus
+dp_lattice_tail(int64 sigma, int64 bound, double *p)
+{
+	return dp_lattice_tail_real(sigma, bound, p);
+}
+
 static bool
-tail_exceeds(int64 sigma, int64 bound, double p)
+tail_exceeds(long double sigma, int64 bound, double p)
 {
 	double tail;
 
-	return dp_lattice_tail(sigma, bound, &tail) == DP_OK && tail > p;
+	return dp_lattice_tail_real(sigma, bound, &tail) == DP_OK && tail > p;
 }
 
 /*
- * dp_lattice_threshold - the smallest integer bound with P(X > bound) <= p, as
+ * dp_lattice_threshold_real - the smallest integer bound with P(X > bound) <= p, as
  * dp_lattice_tail() computes it.
  *
  * The normal quantile is a step or two away, so the search starts there.
@@ -484,20 +522,20 @@ tail_exceeds(int64 sigma, int64 bound, double p)
  * p < 1e-300.
  */
 DpStatus
-dp_lattice_threshold(int64 sigma, double p, int64 *bound)
+dp_lattice_threshold_real(long double sigma, double p, int64 *bound)
 {
 	int64 low;
 	int64 high;
 	int64 step = 1;
 	double z;
 
-	if (sigma < 1 || sigma > DP_MAX_SIGMA || dp_normal_isf(p, &z) != DP_OK)
+	if (!(sigma >= 1 && sigma <= DP_MAX_SIGMA) || dp_normal_isf(p, &z) != DP_OK)
 		return DP_ERR_DOMAIN;
 	if (p < 1e-300)
 		return DP_ERR_RANGE;
 
 	/* bracket: the tail at low exceeds p, the tail at high does not */
-	low = high = (int64) floor(sigma * z);
+	low = high = (int64) floor((double) sigma * z);
 	while (tail_exceeds(sigma, high, p))
 	{
 		low = high;
@@ -522,6 +560,13 @@ dp_lattice_threshold(int64 sigma, double p, int64 *bound)
 	}
 	*bound = high;
 	return DP_OK;
+}
+
+/* dp_lattice_threshold - the same for an integer sigma. */
+DpStatus
+dp_lattice_threshold(int64 sigma, double p, int64 *bound)
+{
+	return dp_lattice_threshold_real(sigma, p, bound);
 }
 
 /*

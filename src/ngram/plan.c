@@ -97,7 +97,7 @@ describe_steps(const NgramPlan *plan, DpStep *steps)
 		steps[i - 1] = (DpStep){
 			.share = mu_share(plan, i),
 			.keys = plan->step[i].bound,
-			.spurious = plan->query.method == METHOD_DPNE && i > 1};
+			.decided = plan->query.method == METHOD_DPNE && i > 1};
 }
 
 static DpStatus
