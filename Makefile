@@ -32,6 +32,8 @@ COMMON_OBJS = \
 
 # Extraction of n-grams; doesn't know the ledger.
 NGRAM_OBJS = \
+	src/ngram/bucket_support.o \
+	src/ngram/buckets.o \
 	src/ngram/candidates.o \
 	src/ngram/corpus.o \
 	src/ngram/extract.o \
@@ -42,6 +44,7 @@ NGRAM_OBJS = \
 	src/ngram/noise.o \
 	src/ngram/plan.o \
 	src/ngram/read.o \
+	src/ngram/skips.o \
 	src/ngram/spurious.o \
 	src/ngram/tokenize.o \
 	src/ngram/tokenize_parser.o \

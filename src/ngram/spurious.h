@@ -5,16 +5,14 @@
 #ifndef DPNGRAM_SPURIOUS_H
 #define DPNGRAM_SPURIOUS_H
 
-#include "utils/tuplesort.h"
-
-#include "common/dp_random.h"
 #include "ngram/candidates.h"
+#include "ngram/skips.h"
 
 typedef struct Support
 {
 	const Candidates *candidates;
-	Tuplesortstate *ranks; /* of the n-grams that somebody wrote */
-	uint64 n;
+	Skips *skips; /* over the ranks of those that nobody wrote */
+	uint64 n;	  /* n-grams that somebody wrote */
 } Support;
 
 extern Support *support_create(const Candidates *candidates);
