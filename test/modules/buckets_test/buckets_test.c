@@ -239,7 +239,8 @@ note_found(void *state, int bucket, uint64 key)
 		FAIL("a member is not the one at its rank");
 	if (trials->support[member])
 		FAIL("a member of the support was found");
-	if (bucket < trials->last_bucket || (bucket == trials->last_bucket && rank <= trials->last_rank))
+	if (bucket < trials->last_bucket ||
+		(bucket == trials->last_bucket && rank <= trials->last_rank))
 		FAIL("members are not found in order");
 	trials->last_bucket = bucket;
 	trials->last_rank = rank;
