@@ -318,7 +318,7 @@ draw_tilted(DpRandom *rng, const DpCombination *comb, int64 num, int64 den, int6
 void
 dp_combination_above(DpRandom *rng, const DpCombination *comb, int64 bound, int64 *x)
 {
-	const int64 num = 16;
+	const int64 num = 1024; /* enough for l; den stays below 2^61 */
 	int64 den;
 	int64 sum;
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "common/dp_calibrate.h"
 #include "common/dp_normal.h"
 #include "common/dp_random.h"
 #include "common/dp_sample.h"
@@ -83,6 +84,79 @@ test_slack(void)
 		   dp_tail_mu(DP_MAX_KEYS) >= 1024 * 1e-13 && dp_tail_mu(DP_MAX_KEYS) < 1025 * 1e-13 &&
 		   dp_tail_mu(0) == 0 && isinf(dp_tail_mu(-1)),
 	   "where the noise has an exact price, keys pay for the error of their computed tails");
+}
+
+/* Rounds chosen one after the other cost no more than the whole that bounds them. */
+static void
+test_slack_rounds(void)
+{
+	static DpRandom rng;
+	bool bounded = true;
+	double whole = dp_slack_rounds(1, 1, 0);
+
+	dp_random_seeded(&rng, 4, 5, 6);
+	for (int i = 0; i < 10000; i++)
+	{
+		double mu2 = 0;
+		double sum = 0;
+		double left = ldexp(1, (int) (dp_random_u64(&rng) % 24) - 12);
+
+		for (int j = 0; j < 20; j++)
+		{
+			double part = left * (double) (dp_random_u64(&rng) >> 11) * 0x1p-53;
+
+			sum += dp_slack_rounds(sqrt(part), 7, 0);
+			mu2 += part;
+			left -= part;
+		}
+		bounded &= sum <= dp_slack_rounds(sqrt(mu2), 7, 0) * (1 + 1e-12);
+	}
+	ok(bounded, "rounds together cost no more than one release of their mu");
+	ok(whole >= 0x1p-40 * (143 + 168) / 24 && whole == dp_slack_epsilon(1, 1),
+	   "one round costs what a release does");
+	ok(fabs(dp_slack_rounds(1, 1000, 3) - 1000 * (whole + 3e-13)) < 1e-20,
+	   "and each computed tail its error");
+	ok(dp_slack_rounds(0, 100, 5) == 0 && isinf(dp_slack_rounds(NAN, 1, 0)) &&
+		   isinf(dp_slack_rounds(-1, 1, 0)) && isinf(dp_slack_rounds(1, -1, 0)) &&
+		   isinf(dp_slack_rounds(1, 1, -1)) && isinf(dp_slack_rounds(0x1p21, 1, 0)),
+	   "nonsense costs more than any budget, here too");
+}
+
+/* A step of rounds: what calibration and price make of it. */
+static void
+test_steps(void)
+{
+	const DpStep one = {.share = 1, .keys = 5000, .decided = 1};
+	const DpStep rounds = {.share = 1, .keys = 5000, .rounds = 86, .decided = 8};
+	const DpDivision free_slack = {0};
+	DpStepsPrice price;
+	DpStepsPrice priced_one;
+	int64 sigma;
+	double mu;
+	double rho = 0;
+
+	ok(dp_calibrate(&rounds, 1, 4, 1e-7, free_slack, &mu) == DP_OK &&
+		   dp_step_sigma(mu, &sigma) == DP_OK,
+	   "a step of 86 rounds is calibrated");
+	price = dp_steps_price(&rounds, &sigma, 1);
+	priced_one = dp_steps_price(&one, &sigma, 1);
+	ok(price.mu2 == priced_one.mu2 && price.mu2 == dp_step_mu2(sigma) && price.mu2 <= mu * mu,
+	   "its price in mu is that of a single release with its sigma");
+	ok(price.eps_pure >= priced_one.eps_pure + 8 * 5000 * 1e-13 &&
+		   price.eps_pure < priced_one.eps_pure + 8.01 * 5000 * 1e-13,
+	   "its slack is more by eight tails, and otherwise the same");
+	ok(fabs(dp_steps_tail(&rounds, 1) / (86 * dp_steps_tail(&one, 1)) - 1) < 1e-12,
+	   "its outputs beyond are those of all rounds");
+	for (int k = 0; k < 8; k++)
+	{
+		/* eight levels that share mu^2 as they like */
+		double level = mu * sqrt(k < 7 ? ldexp(1, -k - 1) : ldexp(1, -7));
+		double t = dp_tail_mu(5000);
+
+		rho += t * (level + t / 2);
+	}
+	ok(price.tail_rho >= rho && price.tail_rho < 2 * rho,
+	   "its levels' tails are within its own price as zCDP");
 }
 
 /*
@@ -256,6 +330,8 @@ main(void)
 	for (size_t i = 0; i < lengthof(rounded); i++)
 		test_rounded(rounded[i]);
 	test_slack();
+	test_slack_rounds();
+	test_steps();
 	test_tail_price();
 	for (size_t i = 0; i < lengthof(summed); i++)
 		test_tail(summed[i]);
