@@ -50,7 +50,8 @@ NGRAM_OBJS = \
 	src/ngram/tokenize_parser.o \
 	src/ngram/tokenize_word.o \
 	src/ngram/union.o \
-	src/ngram/vocabulary.o
+	src/ngram/vocabulary.o \
+	src/ngram/word_rounds.o
 
 # Distributions over a public vocabulary, and what they are judged by; doesn't know the ledger.
 DIST_OBJS = \

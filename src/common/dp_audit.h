@@ -15,18 +15,19 @@
 typedef enum DpSabotage
 {
 	SABOTAGE_NONE = 0,
-	SABOTAGE_UNDERCOUNT,  /* |V_k| taken to be the support: no spurious n-grams */
-	SABOTAGE_PARTIAL,	  /* |V_k| outside the support taken to be half of what it is */
-	SABOTAGE_MAX_NORM,	  /* a user's weights normalised in l-infinity */
-	SABOTAGE_NEAREST,	  /* weights rounded to nearest instead of down */
-	SABOTAGE_OFF_LATTICE, /* spurious weights on a lattice of their own */
-	SABOTAGE_UNDEBITED,	  /* the last step, or the norms' histogram, is not in the price */
-	SABOTAGE_UNBOUNDED,	  /* all of a user's n-grams are kept, whatever W */
-	SABOTAGE_UNCLIPPED,	  /* a user's row counts in full, whatever L */
-	SABOTAGE_TWO_LINES,	  /* the sensitivity of log features without N = 0 and N >= C/S */
-	SABOTAGE_EXACT_TOTAL, /* a total is used without its noise */
-	SABOTAGE_SAME_HALVES, /* those who make candidates also choose */
-	SABOTAGE_LITTLE_NOISE /* a twentieth less noise than is debited */
+	SABOTAGE_UNDERCOUNT,   /* |V_k| taken to be the support: no spurious n-grams */
+	SABOTAGE_PARTIAL,	   /* |V_k| outside the support taken to be half of what it is */
+	SABOTAGE_MAX_NORM,	   /* a user's weights normalised in l-infinity */
+	SABOTAGE_NEAREST,	   /* weights rounded to nearest instead of down */
+	SABOTAGE_OFF_LATTICE,  /* spurious weights on a lattice of their own */
+	SABOTAGE_UNDEBITED,	   /* the last step, or the norms' histogram, is not in the price */
+	SABOTAGE_UNBOUNDED,	   /* all of a user's n-grams are kept, whatever W */
+	SABOTAGE_UNCLIPPED,	   /* a user's row counts in full, whatever L */
+	SABOTAGE_TWO_LINES,	   /* the sensitivity of log features without N = 0 and N >= C/S */
+	SABOTAGE_EXACT_TOTAL,  /* a total is used without its noise */
+	SABOTAGE_SAME_HALVES,  /* those who make candidates also choose */
+	SABOTAGE_LITTLE_NOISE, /* a twentieth less noise than is debited */
+	SABOTAGE_REDRAWN	   /* level 1: users' lists are drawn anew in every round */
 } DpSabotage;
 
 /*

@@ -28,8 +28,8 @@ extract_memory_limit(void)
 }
 
 /* The weight of each of a user's s n-grams. */
-static int64
-user_weight(Size s)
+int64
+extract_user_weight(Size s)
 {
 	if (DP_SABOTAGED(SABOTAGE_MAX_NORM))
 		return DP_LATTICE_ONE;
@@ -56,7 +56,7 @@ extract_contribute(ItemList *items, Histogram *histogram)
 		return;
 	item_list_distinct(items);
 	item_list_bound(items, items->bound, items->user_key);
-	weight = user_weight(items->n);
+	weight = extract_user_weight(items->n);
 	for (Size i = 0; i < items->n; i++)
 		histogram_add(histogram, items->item[i], weight);
 	items->n = 0;

@@ -52,7 +52,8 @@ extern GramSet *extract_words(Extraction *extraction, uint32 **word_ids);
 /* levels.c: the levels of dpne */
 extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
 
-/* what both do to one user's n-grams */
+/* what all do to one user's n-grams */
+extern int64 extract_user_weight(Size s);
 extern void extract_begin_user(const Extraction *extraction, int step, ItemList *items,
 							   uint64 user_hash);
 extern void extract_contribute(ItemList *items, Histogram *histogram);

@@ -15,6 +15,12 @@ typedef struct Noise
 	DpRandom random;	 /* the cryptographic source; in a seeded call, the stream in use */
 } Noise;
 
+/*
+ * The level that noise_gaussian() is told in a round of a level, rounds counted from 0:
+ * noise of different rounds must not be the same in a seeded call, either.
+ */
+#define NOISE_ROUND(level, round) ((level) + 4096 * (round))
+
 extern void noise_failure(void);
 extern void noise_init(Noise *noise, bool seeded, uint64 seed);
 extern void noise_clear(Noise *noise);

@@ -343,13 +343,8 @@ compare_words(const void *pa, const void *pb, void *arg)
 {
 	const Found *a = pa;
 	const Found *b = pb;
-	int len_a;
-	int len_b;
-	const char *word_a = vocabulary_string(arg, (uint32) a->key.key, &len_a);
-	const char *word_b = vocabulary_string(arg, (uint32) b->key.key, &len_b);
-	int order = memcmp(word_a, word_b, Min(len_a, len_b));
 
-	return order != 0 ? order : len_a - len_b;
+	return vocabulary_compare(arg, (uint32) a->key.key, (uint32) b->key.key);
 }
 
 /*

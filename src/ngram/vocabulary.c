@@ -230,3 +230,16 @@ vocabulary_hash(const Vocabulary *vocabulary, uint32 id)
 	Assert(id >= 1 && id <= vocabulary->size);
 	return vocabulary->tokens[id - 1]->hash;
 }
+
+/* vocabulary_compare: the order of two tokens by their bytes, as memcmp() has it. */
+int
+vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b)
+{
+	int len_a;
+	int len_b;
+	const char *bytes_a = vocabulary_string(vocabulary, a, &len_a);
+	const char *bytes_b = vocabulary_string(vocabulary, b, &len_b);
+	int order = memcmp(bytes_a, bytes_b, Min(len_a, len_b));
+
+	return order != 0 ? order : len_a - len_b;
+}

@@ -15,5 +15,6 @@ extern uint32 vocabulary_find(Vocabulary *vocabulary, const char *token, int len
 extern uint32 vocabulary_size(const Vocabulary *vocabulary);
 extern const char *vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len);
 extern uint64 vocabulary_hash(const Vocabulary *vocabulary, uint32 id);
+extern int vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b);
 
 #endif /* DPNGRAM_VOCABULARY_H */

@@ -32,7 +32,8 @@ static const char *const sabotage_names[] = {
 	[SABOTAGE_TWO_LINES] = "two-lines",
 	[SABOTAGE_EXACT_TOTAL] = "exact-total",
 	[SABOTAGE_SAME_HALVES] = "same-halves",
-	[SABOTAGE_LITTLE_NOISE] = "little-noise"};
+	[SABOTAGE_LITTLE_NOISE] = "little-noise",
+	[SABOTAGE_REDRAWN] = "redrawn"};
 
 /* As many levels as an extraction has, and the releases of a distribution. */
 #define MAX_DRAWS 64
