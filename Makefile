@@ -32,6 +32,7 @@ COMMON_OBJS = \
 
 # Extraction of n-grams; doesn't know the ledger.
 NGRAM_OBJS = \
+	src/ngram/bias.o \
 	src/ngram/bucket_support.o \
 	src/ngram/buckets.o \
 	src/ngram/candidates.o \
@@ -40,10 +41,13 @@ NGRAM_OBJS = \
 	src/ngram/gramset.o \
 	src/ngram/histogram.o \
 	src/ngram/items.o \
+	src/ngram/level_plain.o \
+	src/ngram/level_rounds.o \
 	src/ngram/levels.o \
 	src/ngram/noise.o \
 	src/ngram/plan.o \
 	src/ngram/read.o \
+	src/ngram/rounds.o \
 	src/ngram/skips.o \
 	src/ngram/spurious.o \
 	src/ngram/tokenize.o \

@@ -26,6 +26,9 @@
 /* Below this a spurious n-gram's probability could not be drawn exactly. */
 #define MIN_SPURIOUS 1e-20
 
+/* Rounds of each length above 1 in dpne-mr. */
+#define DEFAULT_ROUNDS 10
+
 /* The arguments that all functions begin with: relation, columns, epsilon, delta. */
 static void
 parse_common(FunctionCallInfo fcinfo, const char *column, NgramArguments *arguments)
@@ -48,7 +51,7 @@ parse_method(const char *name)
 	if (!ngram_method_by_name(name, &method))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT), errmsg("unknown method \"%s\"", name),
-				 errhint("Methods are dpne, dpsu-all, dpsu-even and dpsu-single.")));
+				 errhint("Methods are dpne-mr, dpne, dpsu-all, dpsu-even and dpsu-single.")));
 	return method;
 }
 
@@ -79,9 +82,9 @@ parse_bounds(ArrayType *array, NgramQuery *query)
 		bad_argument("max_contributions_per_length", "an array of max_length elements");
 	for (int i = 0; i < n; i++)
 	{
-		if (isnull[i] && (i == 0 || query->method != METHOD_DPNE))
+		if (isnull[i] && (i == 0 || !ngram_by_levels(query->method)))
 			bad_argument("max_contributions_per_length",
-						 "without nulls, except for lengths above 1 in method dpne");
+						 "without nulls, except for lengths above 1 in methods dpne-mr and dpne");
 		query->bound[i + 1] = isnull[i] ? DP_MAX_KEYS : DatumGetInt32(bound[i]);
 		if (query->bound[i + 1] < 1 || query->bound[i + 1] > DP_MAX_KEYS)
 			bad_argument("max_contributions_per_length",
@@ -105,22 +108,80 @@ parse_length(FunctionCallInfo fcinfo, int n, NgramQuery *query)
 	query->length = int_range(fcinfo, n, "length", 1, query->max_length);
 }
 
-/* The options; dp_ngrams has an argument of its own for the share. */
+/* The options of dp_set_union; dp_ngrams has an argument of its own for the share. */
 static void
-parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments, bool share)
+parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
 {
 	const Option known[] = {
 		{"period", OPTION_TEXT, &arguments->target.period},
 		{"threshold_share", OPTION_NUMBER, &arguments->threshold_share}};
 
-	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, share ? 2 : 1);
+	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, lengthof(known));
 	if (!(arguments->threshold_share > 0 && arguments->threshold_share < 1))
 		bad_argument("threshold_share", "greater than 0 and less than 1");
+}
+
+static void
+parse_schedule(const OptionEither *schedule, NgramQuery *query)
+{
+	if (schedule->text != NULL)
+	{
+		if (!ngram_schedule_by_name(schedule->text, &query->schedule))
+			bad_argument("schedule", "balanced, adaptive or a number");
+		return;
+	}
+	query->schedule = SCHEDULE_RATIO;
+	query->noise_ratio = schedule->number;
+	if (!(query->noise_ratio > 0 && isfinite(query->noise_ratio)))
+		bad_argument("schedule", "positive and finite, where it is a number");
+}
+
+/* The options of dp_ngrams: what is for rounds is an error in methods without. */
+static void
+parse_ngrams_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
+{
+	NgramQuery *query = &arguments->query;
+	OptionEither schedule = {.text = "balanced"};
+	char *spurious_of = "previous";
+	double rounds = DEFAULT_ROUNDS;
+	const Option known[] = {{"period", OPTION_TEXT, &arguments->target.period},
+							{"schedule", OPTION_EITHER, &schedule},
+							{"rounds", OPTION_NUMBER, &rounds},
+							{"spurious_of", OPTION_TEXT, &spurious_of}};
+
+	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known,
+				 query->method == METHOD_DPNE_MR ? lengthof(known) : 1);
+	if (query->method != METHOD_DPNE_MR)
+		return;
+	if (query->noise_ratio != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("method dpne-mr has no argument \"noise_ratio\""),
+				 errhint("Its option \"schedule\" may be a ratio.")));
+	parse_schedule(&schedule, query);
+	if (!(rounds >= 1 && rounds <= NGRAM_MAX_ROUNDS && rounds == floor(rounds)))
+		bad_argument("rounds", psprintf("an integer between 1 and %d", NGRAM_MAX_ROUNDS));
+	query->rounds = (int) rounds;
+	if (!ngram_spurious_of_by_name(spurious_of, &query->spurious_of))
+		bad_argument("spurious_of", "previous or forecast");
 }
 
 /* ------------------------------------------------------------------------
  * what the ledger keeps of a call
  * ------------------------------------------------------------------------ */
+
+static void
+note_rounds(StringInfo json, const NgramQuery *query)
+{
+	if (query->schedule == SCHEDULE_RATIO)
+		json_number(json, "schedule", query->noise_ratio);
+	else
+		json_text(json, "schedule",
+				  query->schedule == SCHEDULE_ADAPTIVE ? "adaptive" : "balanced");
+	json_number(json, "rounds", query->rounds);
+	json_text(json, "spurious_of",
+			  query->spurious_of == SPURIOUS_OF_FORECAST ? "forecast" : "previous");
+}
 
 static void
 note_parameters(NgramArguments *arguments, const char *method, const char *column)
@@ -139,12 +200,15 @@ note_parameters(NgramArguments *arguments, const char *method, const char *colum
 	for (int k = 1; k <= query->max_length; k++)
 		appendStringInfo(json, "%s" INT64_FORMAT, k > 1 ? ", " : "", query->bound[k]);
 	appendStringInfoChar(json, ']');
-	if (query->method == METHOD_DPNE)
+	if (ngram_by_levels(query->method))
 	{
 		json_number(json, "spurious", query->spurious);
 		json_text(json, "pruning", query->pruning == PRUNING_BOTH ? "both" : "single");
-		json_number(json, "noise_ratio", query->noise_ratio);
 	}
+	if (query->method == METHOD_DPNE)
+		json_number(json, "noise_ratio", query->noise_ratio);
+	if (query->method == METHOD_DPNE_MR)
+		note_rounds(json, query);
 	json_text(json, "tokenizer", arguments->target.tokenizer);
 	if (arguments->target.max_tokens > 0)
 		json_number(json, "max_tokens", arguments->target.max_tokens);
@@ -168,6 +232,9 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 	query->method = parse_method(method);
 	for (int k = 1; k <= query->max_length; k++)
 		query->bound[k] = int_range(fcinfo, 7, "max_contributions", 1, DP_MAX_KEYS);
+	if (query->method == METHOD_DPNE_MR)
+		for (int k = 2; k <= query->max_length; k++)
+			query->bound[k] = DP_MAX_KEYS; /* dpne-mr needs none, but for the lattice */
 	if (!PG_ARGISNULL(8))
 		parse_bounds(PG_GETARG_ARRAYTYPE_P(8), query);
 	query->spurious =
@@ -181,7 +248,7 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 		arguments->target.max_tokens = int_range(fcinfo, 14, "max_tokens", 1, PG_INT32_MAX);
 	arguments->threshold_share = open_interval(fcinfo, 15, "threshold_share", 0, 1,
 											   "greater than 0 and less than 1");
-	parse_options(fcinfo, 16, arguments, false);
+	parse_ngrams_options(fcinfo, 16, arguments);
 	arguments->mechanism = "dp_ngrams";
 	note_parameters(arguments, method, "text_col");
 }
@@ -203,7 +270,7 @@ parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 				 errmsg("unknown method \"%s\"", TextDatumGetCString(PG_GETARG_DATUM(6))),
 				 errhint("The method is weighted_gaussian.")));
 	arguments->threshold_share = 0.1;
-	parse_options(fcinfo, 7, arguments, true);
+	parse_options(fcinfo, 7, arguments);
 	arguments->target.tokenizer = "item";
 	arguments->mechanism = "dp_set_union";
 	note_parameters(arguments, "weighted_gaussian", "item_col");

@@ -15,6 +15,7 @@
 #include "api/price.h"
 #include "api/release.h"
 #include "compat.h"
+#include "ledger/json.h"
 #include "ngram/extract.h"
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
@@ -30,6 +31,7 @@ typedef struct NgramRelease
 	/* from the run on */
 	const NgramPlan *plan;
 	int steps_done;
+	double mu2[NGRAM_MAX_LENGTH + 1];
 	ReleasedGrams released;
 } NgramRelease;
 
@@ -58,6 +60,7 @@ ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 	read_corpus(spec, extraction.vocabulary, extraction.corpus);
 	extract_ngrams(&extraction, &release->released);
 	release->steps_done = extraction.steps_done;
+	memcpy(release->mu2, extraction.mu2, sizeof(release->mu2));
 	corpus_free(extraction.corpus);
 }
 
@@ -81,15 +84,30 @@ ngram_release_rows(void *state, ReturnSetInfo *rsinfo)
 	}
 }
 
-/* For the log: how far it came, and the share of delta that the thresholds really had. */
+/*
+ * For the log: how far it came, the share of delta that the thresholds really had and,
+ * in dpne-mr, how much of the debited mu^2 the noise of each length took.
+ */
 static char *
 ngram_release_used(void *state)
 {
 	const NgramRelease *release = state;
 	const NgramPlan *plan = release->plan;
+	StringInfoData json;
+	StringInfoData spent;
 
-	return psprintf("{\"steps\": %d, \"planned\": %d, \"threshold_share\": %.12g}",
-					release->steps_done, plan->nsteps, plan->delta_add / plan->query.delta);
+	json_begin(&json);
+	json_number(&json, "steps", release->steps_done);
+	json_number(&json, "planned", plan->nsteps);
+	json_raw(&json, "threshold_share", psprintf("%.12g", plan->delta_add / plan->query.delta));
+	if (plan->query.method == METHOD_DPNE_MR)
+	{
+		initStringInfo(&spent);
+		for (int k = 1; k <= release->steps_done; k++)
+			appendStringInfo(&spent, "%s%.6g", k > 1 ? ", " : "[", release->mu2[k]);
+		json_raw(&json, "mu2", psprintf("%s]", spent.data));
+	}
+	return json_end(&json);
 }
 
 static const ReleaseMethods ngram_methods = {

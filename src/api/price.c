@@ -89,14 +89,20 @@ add_event(LedgerPrice *price, LedgerEventKind kind, double amount, double tail)
 		price->event[price->nevents++] = (LedgerEvent){kind, 1, amount, tail};
 }
 
-/* The events of an extraction; steps of equal noise are one event with a count. */
+/*
+ * The events of an extraction; steps of equal noise are one event with a count.  The
+ * rounds of dpne-mr, whose noise is decided on the way, are one of all that they may spend.
+ */
 static LedgerPrice
 plan_price(const NgramPlan *plan)
 {
 	LedgerPrice price = {0, palloc(sizeof(LedgerEvent) * (plan->nsteps + 2))};
 
-	for (int i = 1; i <= plan->nsteps; i++)
-		add_event(&price, EVENT_GAUSSIAN, plan->step[i].mu2, 0);
+	if (plan->query.method == METHOD_DPNE_MR)
+		add_event(&price, EVENT_GAUSSIAN, plan->mu2, 0);
+	else
+		for (int i = 1; i <= plan->nsteps; i++)
+			add_event(&price, EVENT_GAUSSIAN, plan->step[i].mu2, 0);
 	add_event(&price, EVENT_LATTICE, plan->eps_pure, plan->tail_rho);
 	add_event(&price, EVENT_DELTA, plan->delta_add, 0);
 	return price;

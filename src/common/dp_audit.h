@@ -27,7 +27,10 @@ typedef enum DpSabotage
 	SABOTAGE_EXACT_TOTAL,  /* a total is used without its noise */
 	SABOTAGE_SAME_HALVES,  /* those who make candidates also choose */
 	SABOTAGE_LITTLE_NOISE, /* a twentieth less noise than is debited */
-	SABOTAGE_REDRAWN	   /* level 1: users' lists are drawn anew in every round */
+	SABOTAGE_REDRAWN,	   /* level 1: users' lists are drawn anew in every round */
+	SABOTAGE_UNBIASED,	   /* spurious rows of dpne-mr as if no bias had ever changed */
+	SABOTAGE_STALE_NORM,   /* biases of this round over the norm of the last round's */
+	SABOTAGE_WEIGHTED	   /* the statistic of dpne-mr weighted by the biases */
 } DpSabotage;
 
 /*

@@ -50,6 +50,20 @@ find_option(const JsonbValue *key, const Option *known, int nknown)
 	return NULL; /* not reached */
 }
 
+static double
+number_of(const JsonbValue *value)
+{
+	/* what is too large is infinite, and out of any option's domain */
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+static char *
+text_of(const JsonbValue *value)
+{
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
 /* Takes the value if it is of the option's kind. */
 static bool
 take_value(const Option *option, const JsonbValue *value)
@@ -64,14 +78,19 @@ take_value(const Option *option, const JsonbValue *value)
 		case OPTION_NUMBER:
 			if (value->type != jbvNumeric)
 				return false;
-			/* what is too large is infinite, and out of any option's domain */
-			*(double *) option->value = DatumGetFloat8(DirectFunctionCall1(
-				numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+			*(double *) option->value = number_of(value);
 			return true;
 		case OPTION_TEXT:
 			if (value->type != jbvString)
 				return false;
-			*(char **) option->value = pnstrdup(value->val.string.val, value->val.string.len);
+			*(char **) option->value = text_of(value);
+			return true;
+		case OPTION_EITHER:
+			if (value->type != jbvString && value->type != jbvNumeric)
+				return false;
+			*(OptionEither *) option->value =
+				value->type == jbvString ? (OptionEither){.text = text_of(value)} :
+										   (OptionEither){.number = number_of(value)};
 			return true;
 	}
 	return false;
@@ -85,6 +104,7 @@ options_read(Jsonb *options, const Option *known, int nknown)
 		[OPTION_BOOL] = "true or false",
 		[OPTION_NUMBER] = "a number",
 		[OPTION_TEXT] = "a string",
+		[OPTION_EITHER] = "a string or a number",
 	};
 	JsonbIterator *iterator;
 	JsonbIteratorToken token;

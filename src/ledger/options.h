@@ -12,8 +12,16 @@ typedef enum OptionKind
 {
 	OPTION_BOOL,   /* value: bool * */
 	OPTION_NUMBER, /* value: double * */
-	OPTION_TEXT	   /* value: char **, palloc'd */
+	OPTION_TEXT,   /* value: char **, palloc'd */
+	OPTION_EITHER  /* value: OptionEither * */
 } OptionKind;
+
+/* A value that may be a string or a number. */
+typedef struct OptionEither
+{
+	char *text; /* NULL: it is the number */
+	double number;
+} OptionEither;
 
 /* A known key, and where its value goes; what is not given is left as it is. */
 typedef struct Option

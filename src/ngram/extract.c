@@ -38,6 +38,27 @@ extract_user_weight(Size s)
 	return dp_lattice_weight(s);
 }
 
+/* What of the debited mu^2 no step has spent. */
+double
+extract_left(const Extraction *extraction)
+{
+	double left = extraction->plan->mu2 / DP_ROUND_UP;
+
+	for (int step = 1; step <= extraction->plan->nsteps; step++)
+		left -= extraction->mu2[step];
+	return left;
+}
+
+/* A step is to draw noise of this mu^2 in all: never more than was debited. */
+void
+extract_spend(Extraction *extraction, int step, double mu2)
+{
+	if (!(mu2 <= extract_left(extraction)))
+		elog(ERROR, "step %d would spend more than was debited", step);
+	extraction->mu2[step] = mu2;
+	extraction->steps_done++;
+}
+
 /* The n-grams of a user are to be added to the list. */
 void
 extract_begin_user(const Extraction *extraction, int step, ItemList *items, uint64 user_hash)
@@ -46,20 +67,24 @@ extract_begin_user(const Extraction *extraction, int step, ItemList *items, uint
 						 dp_mix64(extraction->noise->sampling_key ^ step, user_hash));
 }
 
-/* Add one user's bounded, normalised n-grams to the step's histogram. */
+/* All of the user's n-grams are in the list: leave each once, and no more than count. */
 void
-extract_contribute(ItemList *items, Histogram *histogram)
+extract_bound(ItemList *items)
 {
-	int64 weight;
-
 	if (items->n == 0)
 		return;
 	item_list_distinct(items);
 	item_list_bound(items, items->bound, items->user_key);
-	weight = extract_user_weight(items->n);
+}
+
+/* Add one user's n-grams, bounded and normalised, to a histogram. */
+void
+extract_contribute(const ItemList *items, Histogram *histogram)
+{
+	int64 weight = extract_user_weight(items->n);
+
 	for (Size i = 0; i < items->n; i++)
 		histogram_add(histogram, items->item[i], weight);
-	items->n = 0;
 }
 
 /*
@@ -71,7 +96,7 @@ extract_ngrams(Extraction *extraction, ReleasedGrams *released)
 {
 	Size from = released->n;
 
-	if (extraction->plan->query.method == METHOD_DPNE)
+	if (ngram_by_levels(extraction->plan->query.method))
 		extract_levels(extraction, released);
 	else
 		for (int step = 1; step <= extraction->plan->nsteps; step++)

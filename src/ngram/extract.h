@@ -21,13 +21,16 @@
  * units, before noise.  (Set unions of several lengths don't know the words
  * at that point and call it with text NULL.)
  * level: a level's result, its |V_k| (0 for set unions), the size of its
- * support and its threshold.
+ * support and its threshold (0 in dpne-mr, where each bucket has one).
+ * bucket: in dpne-mr the same of each bucket of V_k; may be NULL.
  */
 typedef struct ExtractTrace
 {
 	void (*histogram)(void *state, int level, const char *text, int len, int64 weight);
 	void (*level)(void *state, const GramSet *set, uint64 candidates, uint64 support,
 				  int64 threshold);
+	void (*bucket)(void *state, int level, int bucket, uint64 members, uint64 support,
+				   int64 threshold);
 	void *state;
 } ExtractTrace;
 
@@ -39,7 +42,10 @@ typedef struct Extraction
 	Noise *noise;
 	Size memory_limit;		   /* bytes, for one histogram */
 	const ExtractTrace *trace; /* NULL but in tests */
-	int steps_done;			   /* out: steps whose noise was drawn */
+
+	/* out: steps whose noise was drawn, and where it was decided on the way its mu^2 */
+	int steps_done;
+	double mu2[NGRAM_MAX_LENGTH + 1];
 } Extraction;
 
 extern Size extract_memory_limit(void);
@@ -56,6 +62,9 @@ extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
 extern int64 extract_user_weight(Size s);
 extern void extract_begin_user(const Extraction *extraction, int step, ItemList *items,
 							   uint64 user_hash);
-extern void extract_contribute(ItemList *items, Histogram *histogram);
+extern double extract_left(const Extraction *extraction);
+extern void extract_spend(Extraction *extraction, int step, double mu2);
+extern void extract_bound(ItemList *items);
+extern void extract_contribute(const ItemList *items, Histogram *histogram);
 
 #endif /* DPNGRAM_EXTRACT_H */

@@ -1,7 +1,7 @@
 /*
  * levels.c
- *	  DPNE, level by level (Kim et al. 2021, Algorithm 1, in the implicit form
- *	  of Algorithm 2 without its errors).
+ *	  The way from S_{k-1} to S_k of the methods that go level by level (Kim et
+ *	  al. 2021, Algorithm 1, in the implicit form of Algorithm 2 without its errors).
  *
  * A k-gram is a pair of (k-1)-grams.  After level k-1 the corpus holds at each
  * position the number of the (k-1)-gram of S_{k-1} that starts there, or 0.
@@ -15,41 +15,16 @@
  * that can bear nothing any more are dropped, users without any leave the
  * corpus), then counts the admitted k-grams.
  *
- * Privacy.  Given the earlier levels, level k is a Gaussian mechanism on the
- * coordinates V_k, which are public; see extract.c for the sensitivity.  The
- * threshold for k >= 2 protects nobody: it only bounds the spurious n-grams in
- * expectation to eta * min(|S_{k-1}|, |V_k|).  Members of V_k outside the
- * support are drawn by spurious.c, with |V_k| exact.
+ * What is made of the k-grams, and why that is private: level_plain.c (dpne) and
+ * level_rounds.c (dpne-mr).
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "common/dp_gaussian.h"
-#include "ngram/extract.h"
-#include "ngram/spurious.h"
-
-/* The released sets while levels grow. */
-typedef struct Levels
-{
-	Extraction *extraction;
-	int k; /* the level being made */
-	GramSet *set[NGRAM_MAX_LENGTH + 1];
-	uint32 *word_ids;	  /* of S_1 in the vocabulary */
-	uint32 *word_numbers; /* in S_1 by vocabulary id; freed after level 2 */
-	Histogram *numbers;	  /* of S_{k-1}, by key; for k >= 3 */
-
-	/* of level k */
-	Support *support;
-	int64 threshold;
-} Levels;
-
-static inline ItemKey
-level_item(uint64 key, int k)
-{
-	return (ItemKey){key, dp_mix64(key, k)};
-}
+#include "ngram/levels.h"
+#include "ngram/word_rounds.h"
 
 /* The number in S_{k-1} of the (k-1)-gram with this key, or 0. */
 static inline uint32
@@ -133,12 +108,11 @@ drop_dead(const Levels *levels, CorpusUser *user)
 	user->n = out;
 }
 
-/* The pass of level k: rewrite by S_{k-1}, then count. */
-static Histogram *
-level_count(Levels *levels)
+/* The pass of level k: rewrite by S_{k-1}, then hand each user's k-grams to the sink. */
+void
+level_scan(Levels *levels, LevelSink sink, void *state)
 {
 	Extraction *extraction = levels->extraction;
-	Histogram *histogram = histogram_create(extraction->memory_limit);
 	CorpusScan scan;
 	CorpusUser user;
 	ItemList items;
@@ -163,14 +137,14 @@ level_count(Levels *levels)
 			if (key != 0)
 				item_list_add(&items, item.key, item.content);
 		}
-		extract_contribute(&items, histogram);
+		extract_bound(&items);
+		sink(state, &items);
 		corpus_scan_keep(&scan, &user);
 	}
 	corpus_scan_end(&scan);
 	item_list_free(&items);
 	if (levels->k == 2)
 		pfree(levels->word_numbers);
-	return histogram;
 }
 
 /* The vocabulary ids of the words of the gram of length k with this key. */
@@ -192,34 +166,18 @@ spell(const Levels *levels, int k, uint64 key, uint32 *ids)
 	ids[0] = levels->word_ids[key - 1];
 }
 
-static void
-trace_entry(const Levels *levels, const HistogramEntry *entry)
+/* Tell a test of a k-gram of the support and its exact weight. */
+void
+level_trace(const Levels *levels, uint64 key, int64 weight)
 {
 	Extraction *extraction = levels->extraction;
 	ReleasedGrams one = {0};
 	uint32 ids[NGRAM_MAX_LENGTH];
 
-	spell(levels, levels->k, entry->key.key, ids);
+	spell(levels, levels->k, key, ids);
 	released_add(&one, extraction->vocabulary, ids, levels->k, (GramWeight){0});
 	extraction->trace->histogram(extraction->trace->state, levels->k, one.gram->text,
-								 one.gram->text_len, entry->weight);
-}
-
-/* Noise and threshold for one k-gram that somebody has. */
-static void
-judge(void *arg, const HistogramEntry *entry)
-{
-	Levels *levels = arg;
-	Extraction *extraction = levels->extraction;
-	int64 sigma = extraction->plan->step[levels->k].sigma;
-	int64 noisy = entry->weight + noise_gaussian(extraction->noise, sigma, levels->k,
-												 entry->key.content);
-
-	if (extraction->trace)
-		trace_entry(levels, entry);
-	support_add(levels->support, entry->key.key);
-	if (noisy > levels->threshold)
-		gramset_add(levels->set[levels->k], entry->key.key, gram_weight(noisy, sigma));
+								 one.gram->text_len, weight);
 }
 
 /* Index S_k, so that the next pass can rewrite the ids. */
@@ -233,58 +191,28 @@ index_set(Levels *levels, const GramSet *set)
 		histogram_add(levels->numbers, level_item(set->key[i], set->length), i + 1);
 }
 
-/*
- * The threshold of level k: the lowest at which a k-gram that nobody has
- * passes with probability at most eta min(1, |S_{k-1}| / |V_k|)
- * (DPNE, section 2, "Controlling spurious n-grams").
- */
-static int64
-level_threshold(const Levels *levels, const Candidates *candidates, int64 sigma)
-{
-	double ratio = (double) candidates->n / (double) candidates->total;
-	double p = levels->extraction->plan->query.spurious * Min(1.0, ratio);
-	int64 threshold;
-
-	if (dp_lattice_threshold(sigma, p, &threshold) != DP_OK)
-		elog(ERROR, "no threshold for sigma " INT64_FORMAT, sigma);
-	return threshold;
-}
-
-/* Make S_k from S_{k-1}; false when V_k is empty and nothing longer can be released. */
+/* Make S_k from S_{k-1}; false when nothing longer can be released. */
 static bool
 extract_level(Levels *levels)
 {
-	Extraction *extraction = levels->extraction;
-	int k = levels->k;
-	const GramSet *previous = levels->set[k - 1];
-	Candidates *candidates = candidates_create(previous, levels->set[1]->n,
-											   k > 2 ? levels->set[k - 2]->n : 0,
-											   extraction->plan->query.pruning);
-	int64 sigma = extraction->plan->step[k].sigma;
-	GramSet *set = gramset_create(k);
-	Histogram *histogram;
+	bool more = levels->extraction->plan->query.method == METHOD_DPNE ? level_plain(levels) :
+																		level_rounds(levels);
+	GramSet *set = levels->set[levels->k];
 
-	levels->set[k] = set;
-	if (candidates->total == 0)
-	{
-		candidates_free(candidates);
-		return false;
-	}
-	levels->threshold = level_threshold(levels, candidates, sigma);
-	levels->support = support_create(candidates);
-	histogram = level_count(levels);
-	histogram_consume(histogram, judge, levels);
-	support_release_spurious(levels->support, noise_stream(extraction->noise, k), sigma,
-							 levels->threshold, set);
 	gramset_sort(set);
 	index_set(levels, set);
-	extraction->steps_done++;
-	if (extraction->trace)
-		extraction->trace->level(extraction->trace->state, set, candidates->total,
-								 levels->support->n, levels->threshold);
-	support_free(levels->support);
-	candidates_free(candidates);
-	return set->n > 0;
+	return more && set->n > 0;
+}
+
+/* S_1 of dpne-mr, in rounds. */
+static GramSet *
+extract_first_rounds(Extraction *extraction, uint32 **word_ids)
+{
+	double spent;
+	GramSet *words = extract_word_rounds(extraction, &extraction->plan->words, word_ids, &spent);
+
+	extract_spend(extraction, 1, spent);
+	return words;
 }
 
 /* S_1, and the map from vocabulary ids to its numbers. */
@@ -292,7 +220,9 @@ static void
 extract_first_level(Levels *levels)
 {
 	Extraction *extraction = levels->extraction;
-	GramSet *words = extract_words(extraction, &levels->word_ids);
+	GramSet *words = extraction->plan->query.method == METHOD_DPNE ?
+						 extract_words(extraction, &levels->word_ids) :
+						 extract_first_rounds(extraction, &levels->word_ids);
 	uint32 vocabulary = vocabulary_size(extraction->vocabulary);
 
 	levels->set[1] = words;

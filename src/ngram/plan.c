@@ -23,12 +23,24 @@
 #include "common/dp_gaussian.h"
 #include "ngram/plan.h"
 
+/*
+ * Level 1 of dpne-mr takes this part of mu^2, all where there is no other level, and
+ * ends early when a round adds less than this to S_1.
+ */
+#define FIRST_SHARE 0.08
+#define LITTLE_GAIN 0.02
+
+/* The least part of a level's mu that a round may have, and the largest mu of all. */
+#define LEAST_PART (1.0 / 64)
+#define LARGEST_MU 512.0
+
 /* The method that SQL calls by this name; false if there is none. */
 bool
 ngram_method_by_name(const char *name, NgramMethod *method)
 {
 	static const char *const names[] = {
 		[METHOD_DPNE] = "dpne",
+		[METHOD_DPNE_MR] = "dpne-mr",
 		[METHOD_DPSU_ALL] = "dpsu-all",
 		[METHOD_DPSU_EVEN] = "dpsu-even",
 		[METHOD_DPSU_SINGLE] = "dpsu-single",
@@ -41,6 +53,29 @@ ngram_method_by_name(const char *name, NgramMethod *method)
 			return true;
 		}
 	return false;
+}
+
+/* Whether lengths come one by one, each from the one before. */
+bool
+ngram_by_levels(NgramMethod method)
+{
+	return method == METHOD_DPNE || method == METHOD_DPNE_MR;
+}
+
+/* Likewise a schedule of dpne-mr. */
+bool
+ngram_schedule_by_name(const char *name, NgramSchedule *schedule)
+{
+	*schedule = strcmp(name, "adaptive") == 0 ? SCHEDULE_ADAPTIVE : SCHEDULE_BALANCED;
+	return *schedule == SCHEDULE_ADAPTIVE || strcmp(name, "balanced") == 0;
+}
+
+/* Likewise what spurious n-grams are a share of. */
+bool
+ngram_spurious_of_by_name(const char *name, SpuriousOf *of)
+{
+	*of = strcmp(name, "forecast") == 0 ? SPURIOUS_OF_FORECAST : SPURIOUS_OF_PREVIOUS;
+	return *of == SPURIOUS_OF_FORECAST || strcmp(name, "previous") == 0;
 }
 
 /* Likewise a pruning. */
@@ -164,6 +199,79 @@ set_price(NgramPlan *plan, const DpStep *steps, double delta_add)
 }
 
 /*
+ * The rounds of dpne-mr as the calibration sees them: Gaussian releases whose noise
+ * is chosen on the way, of mu^2 in all.  Beside each level's rounds, one computed
+ * probability decides what nobody has.
+ */
+static DpStep
+describe_rounds(const NgramPlan *plan)
+{
+	const NgramQuery *query = &plan->query;
+	DpStep whole = {.share = 1,
+					.rounds = WORD_ROUNDS_MAX + query->rounds * (plan->nsteps - 1),
+					.decided = plan->nsteps - 1};
+
+	for (int i = 1; i <= plan->nsteps; i++)
+		whole.keys = Max(whole.keys, plan->step[i].bound);
+	return whole;
+}
+
+/* Where a ratio divides the levels' noise, the least must be noise that can be drawn. */
+static bool
+ratio_is_possible(const NgramPlan *plan)
+{
+	const NgramQuery *query = &plan->query;
+	double least = pow(Min(query->noise_ratio, 1 / query->noise_ratio), 2.0 * plan->nsteps);
+	int64 sigma;
+
+	return query->schedule != SCHEDULE_RATIO ||
+		   dp_step_sigma(sqrt(plan->mu2 * least) * LEAST_PART, &sigma) == DP_OK;
+}
+
+/* What level 1 may spend of a call's mu^2. */
+double
+ngram_first_mu2(const NgramPlan *plan)
+{
+	return plan->mu2 / DP_ROUND_UP * (plan->nsteps > 1 ? FIRST_SHARE : 1);
+}
+
+/*
+ * dpne-mr: the price is fixed, and so is level 1; the other levels share what is left
+ * by what the rounds before them released (level_rounds.c).
+ */
+static DpStatus
+plan_rounds(NgramPlan *plan, NgramSplit split)
+{
+	const NgramQuery *query = &plan->query;
+	DpStep whole = describe_rounds(plan);
+	double delta_add = query->delta * split.threshold_share;
+	double delta_t = delta_add - dp_steps_tail(&whole, 1);
+	double mu;
+	int64 sigma;
+	DpStatus status = delta_t > 0 ? DP_OK : DP_ERR_RANGE;
+	DpStepsPrice price;
+
+	if (status == DP_OK)
+		status = dp_calibrate(&whole, 1, query->epsilon, query->delta - delta_add,
+							  split.division, &mu);
+	/* what is debited is the price of one integer sigma, a hair below that of mu */
+	if (status == DP_OK)
+		status = mu <= LARGEST_MU ? dp_step_sigma(mu, &sigma) : DP_ERR_RANGE;
+	if (status != DP_OK)
+		return status;
+	price = dp_steps_price(&whole, &sigma, 1);
+	plan->mu2 = price.mu2;
+	plan->eps_pure = price.eps_pure;
+	plan->tail_rho = price.tail_rho;
+	plan->delta_add = delta_add;
+	if (!ratio_is_possible(plan))
+		return DP_ERR_RANGE;
+	return word_rounds_plan(WORD_ROUNDS_CUMULATIVE, ngram_first_mu2(plan),
+							delta_t * (1 - 1e-12), plan->step[1].bound,
+							plan->nsteps > 1 ? LITTLE_GAIN : 0, &plan->words);
+}
+
+/*
  * Plan a query under a division of its (epsilon, delta).
  *
  * The query's numbers must be in their domains.  DP_ERR_RANGE: epsilon or
@@ -179,6 +287,8 @@ ngram_plan(const NgramQuery *query, NgramSplit split, NgramPlan *plan)
 	DpStatus status;
 
 	lay_out_steps(query, plan);
+	if (query->method == METHOD_DPNE_MR)
+		return plan_rounds(plan, split);
 	describe_steps(plan, steps);
 	delta_t = delta_add - dp_steps_tail(steps, plan->nsteps);
 	if (!(delta_t > 0))

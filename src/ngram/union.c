@@ -205,6 +205,7 @@ count(Extraction *extraction, int step, const Fingerprints *fingerprints)
 		extract_begin_user(extraction, step, &items, user.hash);
 		while (walk_next(&walk))
 			item_list_add(&items, walk.key.key, walk.key.content);
+		extract_bound(&items);
 		extract_contribute(&items, histogram);
 	}
 	corpus_scan_end(&scan);

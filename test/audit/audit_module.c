@@ -33,7 +33,10 @@ static const char *const sabotage_names[] = {
 	[SABOTAGE_EXACT_TOTAL] = "exact-total",
 	[SABOTAGE_SAME_HALVES] = "same-halves",
 	[SABOTAGE_LITTLE_NOISE] = "little-noise",
-	[SABOTAGE_REDRAWN] = "redrawn"};
+	[SABOTAGE_REDRAWN] = "redrawn",
+	[SABOTAGE_UNBIASED] = "unbiased",
+	[SABOTAGE_STALE_NORM] = "stale-norm",
+	[SABOTAGE_WEIGHTED] = "weighted"};
 
 /* As many levels as an extraction has, and the releases of a distribution. */
 #define MAX_DRAWS 64

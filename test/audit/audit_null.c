@@ -98,7 +98,8 @@ AUDIT_FUNCTION(audit_null_law)
 {
 	NullLaw null = {.world = world_create(PG_GETARG_INT32(0)),
 					.sigma = (int64) rint(PG_GETARG_FLOAT8(1) * DP_LATTICE_ONE)};
-	ExtractTrace trace = {ignore_entry, note_threshold, &null};
+	ExtractTrace trace = {
+		.histogram = ignore_entry, .level = note_threshold, .state = &null};
 	NgramPlan plan = world_plan(2, PRUNING_BOTH, PG_GETARG_FLOAT8(2) * null.world->words);
 	int64 runs = PG_GETARG_INT64(3);
 	int64 all = (int64) null.world->words * null.world->words;

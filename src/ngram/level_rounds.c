@@ -1,0 +1,365 @@
+/*
+ * level_rounds.c
+ *	  A level k >= 2 of dpne-mr: several rounds of noise, in which n-grams that
+ *	  have surely won or surely lost leave their weight to the others.
+ *
+ * V_k is parted into buckets by predicted weight, a function of what is released.
+ * In round j every member g of V_k gets t_j(g) = h_j(g) + X_j(g), h_j the sum of the
+ * users' weights under the biases b_j (rounds.c), X_j discrete Gaussian noise of
+ * sigma_j.  Released is g, with its estimate, iff
+ *
+ *		s(g) = sum over j of F_j t_j(g)  >  r of g's bucket,
+ *
+ * the F_j being positive integers fixed beforehand.
+ *
+ * Privacy.  Think of all t_j of all of V_k as released, round after round.  b_j is a
+ * function of the rounds before, so given these, round j is a Gaussian mechanism on
+ * the coordinates V_k of l2 sensitivity 1 (rounds.c): mu_j-GDP, mu_j = 2^20/sigma_j.
+ * The rows are a function of the t_j.  V_k outside the support is huge, but there
+ * h_j = 0 in every round, whatever b_j is, so that s is a sum of noise alone, whose
+ * law is the same for all of a bucket since the F_j are constants (were they
+ * weighted by b_j, it would not be).  Nobody's weights need the noise of these
+ * members before the end.  So it is drawn then, and only for those that are
+ * released: each independently with the probability that s > r, and its t_1, t_2, ..
+ * by their law given s > r (dp_combination.c).  What is released of such a row, its
+ * estimate and standard deviation, comes of these t_j by the very rules of real
+ * rows, b_j included: nothing tells the two kinds apart.
+ *
+ * |V_k| of each bucket is exact (buckets.c): the thresholds only bound the spurious
+ * n-grams, but an undercount would betray the support (doc/privacy.md).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/dp_audit.h"
+#include "common/dp_calibrate.h"
+#include "common/dp_combination.h"
+#include "common/dp_normal.h"
+#include "common/dp_weights.h"
+#include "ngram/bias.h"
+#include "ngram/bucket_support.h"
+#include "ngram/levels.h"
+#include "ngram/rounds.h"
+
+/* The buckets' edges: multiples by powers of two of a threshold for all of V_k. */
+#define BUCKET_EDGES 6
+#define BUCKET_EDGES_BELOW 4
+#define BUCKETS (BUCKET_EDGES + 1)
+
+/* No member of V_k is released on noise alone more often than this. */
+#define MAX_RATE 0.25
+
+/* The level in the making. */
+typedef struct RoundsLevel
+{
+	Levels *levels;
+	Buckets *buckets;
+	BucketSupport *support;
+	RoundLists *lists;
+	DpCombination noise; /* s of a member that nobody has; one term a round */
+	BiasRules rules;
+	int round;		  /* at present, from 0 */
+	DpRandom *random; /* of members that nobody has */
+	int64 threshold[MAX_BUCKETS];
+	DpRate rate[MAX_BUCKETS];	  /* at which members that nobody has are released */
+	uint64 released[MAX_BUCKETS]; /* by bucket */
+} RoundsLevel;
+
+/* ------------------------------------------------------------------------
+ * before the rounds: noise, buckets, thresholds
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Divide the level's mu^2 among the rounds; spent is what the noise really costs.
+ * False if that is too little for any noise.
+ */
+static bool
+set_noise(RoundsLevel *level, double mu2, double *spent)
+{
+	int rounds = level->levels->extraction->plan->query.rounds;
+	int64 coefficient[NGRAM_MAX_ROUNDS];
+	int64 sigma[NGRAM_MAX_ROUNDS];
+	double total = 0;
+
+	bias_coefficients(rounds, coefficient);
+	for (int j = 0; j < rounds; j++)
+		total += (double) coefficient[j];
+	*spent = 0;
+	for (int j = 0; j < rounds; j++)
+	{
+		if (dp_step_sigma(sqrt(mu2 * (double) coefficient[j] / total), &sigma[j]) != DP_OK)
+			return false;
+		if (!DP_SABOTAGED(SABOTAGE_UNDEBITED) || j + 1 < rounds)
+			*spent += dp_step_mu2(sigma[j]);
+	}
+	if (dp_combination_prepare(&level->noise, coefficient, sigma, rounds) != DP_OK)
+		return false;
+	bias_prepare(&level->rules, coefficient, rounds, (double) level->noise.deviation);
+	return true;
+}
+
+/* temporary */
+static double
+levels_budget(const Levels *levels, uint64 total)
+{
+	const NgramPlan *plan = levels->extraction->plan;
+	double c = plan->query.schedule == SCHEDULE_RATIO ? plan->query.noise_ratio : 1.1;
+	double sum = 0;
+
+	for (int j = levels->k; j <= plan->nsteps; j++)
+		sum += pow(c, 2.0 * (levels->k - j));
+	return extract_left(levels->extraction) * (1 - 1e-9) / sum;
+}
+
+static double
+levels_forecast(const Levels *levels, double mu2)
+{
+	return levels->set[levels->k - 1]->n;
+}
+
+/* How many spurious n-grams the level may have in expectation. */
+static double
+spurious_bound(const RoundsLevel *level, double mu2)
+{
+	const NgramQuery *query = &level->levels->extraction->plan->query;
+	double yield = level->levels->set[level->levels->k - 1]->n;
+
+	if (query->spurious_of == SPURIOUS_OF_FORECAST)
+		yield = levels_forecast(level->levels, mu2);
+	return query->spurious * Min(yield, (double) buckets_total(level->buckets));
+}
+
+/*
+ * The weight in units of a user's at which a threshold for all of V_k would stand; the
+ * buckets' edges are its multiples.
+ */
+static double
+plain_threshold(const RoundsLevel *level, double bound)
+{
+	double p = Min(MAX_RATE, bound / (double) buckets_total(level->buckets));
+	double z;
+
+	if (dp_normal_isf(p, &z) != DP_OK)
+		elog(ERROR, "no threshold for level %d", level->levels->k);
+	return z * (double) level->noise.deviation /
+		   ldexp((double) level->noise.total, DP_LATTICE_BITS);
+}
+
+static void
+divide(RoundsLevel *level, double bound)
+{
+	double edge[BUCKET_EDGES];
+	double one = plain_threshold(level, bound);
+
+	for (int i = 0; i < BUCKET_EDGES; i++)
+		edge[i] = ldexp(one, i - BUCKET_EDGES_BELOW);
+	buckets_divide(level->buckets, edge, BUCKET_EDGES);
+}
+
+/*
+ * The part of the spurious n-grams that a bucket may have: half of them in equal
+ * parts, half as the level before released its own.
+ */
+static double
+bucket_part(const RoundsLevel *level, int bucket)
+{
+	const Levels *levels = level->levels;
+	double even = 1.0 / BUCKETS;
+
+	if (levels->k == 2)
+		return even;
+	return (even + (double) levels->released[bucket] / levels->set[levels->k - 1]->n) / 2;
+}
+
+/* A bucket's threshold, and the rate at which noise alone exceeds it. */
+static void
+set_threshold(RoundsLevel *level, int bucket, double bound)
+{
+	uint64 members = buckets_count(level->buckets, bucket);
+	double p;
+
+	if (members == 0)
+		return;
+	p = Min(MAX_RATE, bound * bucket_part(level, bucket) / (double) members);
+	if (dp_combination_threshold(&level->noise, p, &level->threshold[bucket]) != DP_OK ||
+		dp_combination_tail(&level->noise, level->threshold[bucket], &p) != DP_OK ||
+		dp_rate_from_probability(p, &level->rate[bucket]) != DP_OK)
+		elog(ERROR, "no threshold for level %d", level->levels->k);
+}
+
+/* ------------------------------------------------------------------------
+ * n-grams that somebody has
+ * ------------------------------------------------------------------------ */
+
+static void
+take_user(void *state, const ItemList *items)
+{
+	RoundsLevel *level = state;
+
+	round_lists_add_user(level->lists, items);
+}
+
+static void
+place(void *state, RoundGram *gram)
+{
+	RoundsLevel *level = state;
+
+	gram->bucket = (uint8) buckets_of(level->buckets, gram->key);
+	bucket_support_add(level->support, gram->bucket, gram->key);
+}
+
+/* What is known of an n-gram after another round, and its bias in the next. */
+static int
+advance(const RoundsLevel *level, RoundGram *gram, int round, int bias, int64 noisy)
+{
+	int64 coefficient = level->noise.coefficient[round];
+
+	if (DP_SABOTAGED(SABOTAGE_WEIGHTED))
+		noisy = noisy * bias / DP_BIAS_ONE;
+	gram->sum += coefficient * noisy;
+	gram->spent += (int32) coefficient * bias;
+	return bias_next(&level->rules, round, gram->sum, gram->spent, level->threshold[gram->bucket]);
+}
+
+static int
+judge(void *state, RoundGram *gram, int bias, int64 weight)
+{
+	const RoundsLevel *level = state;
+	const Levels *levels = level->levels;
+	int64 noise = noise_gaussian(levels->extraction->noise, level->noise.sigma[level->round],
+								 NOISE_ROUND(levels->k, level->round),
+								 level_item(gram->key, levels->k).content);
+
+	if (level->round == 0 && levels->extraction->trace)
+		level_trace(levels, gram->key, weight);
+	return advance(level, gram, level->round, bias, weight + noise);
+}
+
+static void
+release(RoundsLevel *level, const RoundGram *gram)
+{
+	double unit = ldexp((double) gram->spent / DP_BIAS_ONE, DP_LATTICE_BITS);
+
+	level->released[gram->bucket]++;
+	gramset_add(level->levels->set[level->levels->k], gram->key,
+				(GramWeight){(double) gram->sum / unit, (double) level->noise.deviation / unit});
+}
+
+static void
+release_winner(void *state, RoundGram *gram)
+{
+	RoundsLevel *level = state;
+
+	if (gram->sum > level->threshold[gram->bucket])
+		release(level, gram);
+}
+
+/* ------------------------------------------------------------------------
+ * n-grams that nobody has
+ * ------------------------------------------------------------------------ */
+
+/* Release a member of V_k outside the support, with rounds as if it had been there. */
+static void
+release_spurious(void *state, int bucket, uint64 key)
+{
+	RoundsLevel *level = state;
+	RoundGram gram = {.key = key, .bucket = (uint8) bucket};
+	int64 noise[NGRAM_MAX_ROUNDS];
+	int bias = DP_BIAS_ONE;
+
+	dp_combination_above(level->random, &level->noise, level->threshold[bucket], noise);
+	if (DP_SABOTAGED(SABOTAGE_OFF_LATTICE))
+		noise[0] |= 1;
+	for (int j = 0; j < level->noise.n; j++)
+	{
+		int next = advance(level, &gram, j, bias, noise[j]);
+
+		if (!DP_SABOTAGED(SABOTAGE_UNBIASED))
+			bias = next;
+	}
+	release(level, &gram);
+}
+
+/* ------------------------------------------------------------------------
+ * the level
+ * ------------------------------------------------------------------------ */
+
+static void
+run_rounds(RoundsLevel *level)
+{
+	Extraction *extraction = level->levels->extraction;
+
+	level->support = bucket_support_create(level->buckets);
+	level->lists = round_lists_create(extraction->memory_limit);
+	level_scan(level->levels, take_user, level);
+	round_lists_finish(level->lists);
+	round_lists_visit(level->lists, place, level);
+	for (level->round = 0; level->round < level->noise.n; level->round++)
+		round_lists_count(level->lists, judge, level);
+	round_lists_visit(level->lists, release_winner, level);
+	round_lists_free(level->lists);
+	level->random = noise_stream(extraction->noise, level->levels->k);
+	bucket_support_spurious(level->support, level->random, level->rate, release_spurious, level);
+}
+
+static void
+trace(const RoundsLevel *level)
+{
+	const Levels *levels = level->levels;
+	const ExtractTrace *trace = levels->extraction->trace;
+	uint64 support = 0;
+
+	for (int i = 0; i < BUCKETS; i++)
+	{
+		uint64 n = bucket_support_count(level->support, i);
+
+		support += n;
+		if (trace->bucket)
+			trace->bucket(trace->state, levels->k, i, buckets_count(level->buckets, i), n,
+						  level->threshold[i]);
+	}
+	trace->level(trace->state, levels->set[levels->k], buckets_total(level->buckets), support, 0);
+}
+
+/* The level's part of what is left; false if it is too little for any noise. */
+static bool
+take_budget(RoundsLevel *level, double *mu2)
+{
+	double spent;
+
+	*mu2 = levels_budget(level->levels, buckets_total(level->buckets));
+	if (!set_noise(level, *mu2, &spent))
+		return false;
+	extract_spend(level->levels->extraction, level->levels->k, spent);
+	return true;
+}
+
+/* Fill S_k; false when V_k is empty, or too little is left. */
+bool
+level_rounds(Levels *levels)
+{
+	Extraction *extraction = levels->extraction;
+	int k = levels->k;
+	RoundsLevel level = {.levels = levels};
+	double mu2;
+
+	levels->set[k] = gramset_create(k);
+	level.buckets = buckets_create(levels->set[k - 1], k > 2 ? levels->set[k - 2] : NULL,
+								   levels->set[1], extraction->plan->query.pruning);
+	if (buckets_total(level.buckets) > 0 && take_budget(&level, &mu2))
+	{
+		double bound = spurious_bound(&level, mu2);
+
+		divide(&level, bound);
+		for (int i = 0; i < BUCKETS; i++)
+			set_threshold(&level, i, bound);
+		run_rounds(&level);
+		if (extraction->trace)
+			trace(&level);
+		memcpy(levels->released, level.released, sizeof(levels->released));
+		bucket_support_free(level.support);
+	}
+	buckets_free(level.buckets);
+	return levels->set[k]->n > 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * rounds.h
+ *	  The n-grams of one level, added up round after round with weights that
+ *	  earlier rounds decide.
+ */
+#ifndef DPNGRAM_ROUNDS_H
+#define DPNGRAM_ROUNDS_H
+
+#include "ngram/items.h"
+
+/* What is known of an n-gram of the support between rounds: public but for which there are. */
+typedef struct RoundGram
+{
+	uint64 key;
+	int64 sum;	   /* of coefficient times noisy weight, over the rounds so far, lattice units */
+	int32 spent;   /* of coefficient times bias */
+	uint8 bucket;  /* of its predicted weight */
+	uint16 before; /* the last round's bias, for SABOTAGE_STALE_NORM alone */
+} RoundGram;
+
+/*
+ * An n-gram's bias in a round and its exact weight, in lattice units, before noise:
+ * private.  Returns the bias in the next round, 1 .. DP_BIAS_ONE.
+ */
+typedef int (*RoundJudge)(void *state, RoundGram *gram, int bias, int64 weight);
+typedef void (*RoundVisitor)(void *state, RoundGram *gram);
+
+typedef struct RoundLists RoundLists;
+
+/* Building, user after user; a user's items are distinct. */
+extern RoundLists *round_lists_create(Size memory_limit);
+extern void round_lists_add_user(RoundLists *lists, const ItemList *items);
+extern void round_lists_finish(RoundLists *lists);
+
+extern void round_lists_count(RoundLists *lists, RoundJudge judge, void *state);
+extern void round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state);
+extern int round_lists_parts(const RoundLists *lists);
+extern void round_lists_free(RoundLists *lists);
+
+#endif /* DPNGRAM_ROUNDS_H */
