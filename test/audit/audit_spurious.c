@@ -161,7 +161,8 @@ judge_run(Spurious *spurious, Noise *noise)
 static void
 run_once(Spurious *spurious, const NgramPlan *plan, Noise *noise)
 {
-	ExtractTrace trace = {note_support, note_level, spurious};
+	ExtractTrace trace = {
+		.histogram = note_support, .level = note_level, .state = spurious};
 
 	for (int k = 1; k <= LEVELS; k++)
 		memset(spurious->released[k], 0, spurious->size[k]);

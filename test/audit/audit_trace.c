@@ -130,7 +130,8 @@ AUDIT_FUNCTION(audit_trace)
 {
 	NgramPlan plan = get_plan(fcinfo);
 	Size memory = PG_GETARG_INT64(11);
-	ExtractTrace trace = {put_entry, put_level, fcinfo};
+	ExtractTrace trace = {
+		.histogram = put_entry, .level = put_level, .state = fcinfo};
 	Noise noise;
 	ReleasedGrams released = {0};
 	Extraction extraction = {
