@@ -68,6 +68,8 @@ text_of(const JsonbValue *value)
 static bool
 take_value(const Option *option, const JsonbValue *value)
 {
+	OptionEither *either;
+
 	switch (option->kind)
 	{
 		case OPTION_BOOL:
@@ -88,9 +90,9 @@ take_value(const Option *option, const JsonbValue *value)
 		case OPTION_EITHER:
 			if (value->type != jbvString && value->type != jbvNumeric)
 				return false;
-			*(OptionEither *) option->value =
-				value->type == jbvString ? (OptionEither){.text = text_of(value)} :
-										   (OptionEither){.number = number_of(value)};
+			either = option->value;
+			either->text = value->type == jbvString ? text_of(value) : NULL;
+			either->number = value->type == jbvNumeric ? number_of(value) : 0;
 			return true;
 	}
 	return false;

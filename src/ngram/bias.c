@@ -1,4 +1,7 @@
-/* temporary */
+/*
+ * bias.c
+ *	  Which n-grams of a level leave their weight to others in the next round.
+ */
 #include "postgres.h"
 #include <math.h>
 #include "common/dp_weights.h"

@@ -99,7 +99,7 @@ set_noise(RoundsLevel *level, double mu2, double *spent)
 	return true;
 }
 
-/* temporary */
+/* The level's part of the mu^2 that is left. */
 static double
 levels_budget(const Levels *levels, uint64 total)
 {
