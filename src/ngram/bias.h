@@ -7,12 +7,20 @@
 
 #include "ngram/plan.h"
 
+/* What bias_next() needs of a round, in lattice units of the statistic. */
+typedef struct BiasRound
+{
+	double win_doubt;  /* an n-gram's sum is taken for so much less, before it is called a winner */
+	double win_margin; /* a winner goes on until it is expected so far above the threshold */
+	double lose_doubt; /* the sum is taken for so much more, before it is called a loser */
+	double lose_hope;  /* so much below the threshold is still worth trying */
+	double rest;	   /* the sum of the coefficients of the rounds to come */
+} BiasRound;
+
 typedef struct BiasRules
 {
 	int rounds;
-	double deviation;				   /* of the statistic after all rounds */
-	double done[NGRAM_MAX_ROUNDS + 1]; /* the share of all coefficients in rounds 0 .. j - 1 */
-	double total;
+	BiasRound after[NGRAM_MAX_ROUNDS];
 } BiasRules;
 
 extern void bias_coefficients(int rounds, int64 *coefficient);
