@@ -19,6 +19,8 @@ COMMON_OBJS = \
 	src/common/dp_clopper.o \
 	src/common/dp_combination.o \
 	src/common/dp_gaussian.o \
+	src/common/dp_keep.o \
+	src/common/dp_laplace.o \
 	src/common/dp_mixture.o \
 	src/common/dp_norm_bound.o \
 	src/common/dp_normal.o \
@@ -46,9 +48,12 @@ NGRAM_OBJS = \
 	src/ngram/levels.o \
 	src/ngram/noise.o \
 	src/ngram/plan.o \
+	src/ngram/policy.o \
 	src/ngram/read.o \
 	src/ngram/rounds.o \
 	src/ngram/skips.o \
+	src/ngram/set_union.o \
+	src/ngram/set_union_run.o \
 	src/ngram/spurious.o \
 	src/ngram/tokenize.o \
 	src/ngram/tokenize_parser.o \
@@ -159,6 +164,9 @@ API_OBJS = \
 	src/api/price.o \
 	src/api/release.o \
 	src/api/score.o \
+	src/api/set_union.o \
+	src/api/set_union_arguments.o \
+	src/api/set_union_price.o \
 	src/api/shadow.o \
 	src/api/target.o \
 	src/api/text_ngrams.o

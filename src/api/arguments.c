@@ -1,7 +1,7 @@
 /*
  * arguments.c
- *	  The arguments of the analyst's functions: everything is checked here,
- *	  before the ledger is asked.
+ *	  The arguments of dp_ngrams, and what other functions' have in common with
+ *	  them: everything is checked here, before the ledger is asked.
  *
  * Messages may name the arguments, which the caller wrote; they know nothing
  * of the data.
@@ -30,17 +30,16 @@
 #define DEFAULT_ROUNDS 10
 
 /* The arguments that all functions begin with: relation, columns, epsilon, delta. */
-static void
-parse_common(FunctionCallInfo fcinfo, const char *column, NgramArguments *arguments)
+void
+parse_release_arguments(FunctionCallInfo fcinfo, const char *column, TextTarget *target,
+						double *epsilon, double *delta)
 {
-	memset(arguments, 0, sizeof(*arguments));
-	arguments->target.relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
-	arguments->target.user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
-	arguments->target.text_col = NameStr(*DatumGetName(required(fcinfo, 2, column)));
-	arguments->query.epsilon = open_interval(fcinfo, 3, "epsilon", 0, get_float8_infinity(),
-											 "positive and finite");
-	arguments->query.delta = open_interval(fcinfo, 4, "delta", 0, 1,
-										   "greater than 0 and less than 1");
+	target->relid = DatumGetObjectId(required(fcinfo, 0, "relation"));
+	target->user_col = NameStr(*DatumGetName(required(fcinfo, 1, "user_col")));
+	target->text_col = NameStr(*DatumGetName(required(fcinfo, 2, column)));
+	*epsilon = open_interval(fcinfo, 3, "epsilon", 0, get_float8_infinity(),
+							 "positive and finite");
+	*delta = open_interval(fcinfo, 4, "delta", 0, 1, "greater than 0 and less than 1");
 }
 
 static NgramMethod
@@ -108,19 +107,6 @@ parse_length(FunctionCallInfo fcinfo, int n, NgramQuery *query)
 	query->length = int_range(fcinfo, n, "length", 1, query->max_length);
 }
 
-/* The options of dp_set_union; dp_ngrams has an argument of its own for the share. */
-static void
-parse_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
-{
-	const Option known[] = {
-		{"period", OPTION_TEXT, &arguments->target.period},
-		{"threshold_share", OPTION_NUMBER, &arguments->threshold_share}};
-
-	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known, lengthof(known));
-	if (!(arguments->threshold_share > 0 && arguments->threshold_share < 1))
-		bad_argument("threshold_share", "greater than 0 and less than 1");
-}
-
 static void
 parse_schedule(const OptionEither *schedule, NgramQuery *query)
 {
@@ -184,14 +170,14 @@ note_rounds(StringInfo json, const NgramQuery *query)
 }
 
 static void
-note_parameters(NgramArguments *arguments, const char *method, const char *column)
+note_parameters(NgramArguments *arguments, const char *method)
 {
 	StringInfo json = &arguments->parameters;
 	const NgramQuery *query = &arguments->query;
 
 	json_begin(json);
 	json_text(json, "method", method);
-	json_text(json, column, arguments->target.text_col);
+	json_text(json, "text_col", arguments->target.text_col);
 	if (query->method == METHOD_DPSU_SINGLE)
 		json_number(json, "length", query->length);
 	else
@@ -217,7 +203,7 @@ note_parameters(NgramArguments *arguments, const char *method, const char *colum
 }
 
 /* ------------------------------------------------------------------------
- * the functions' arguments, in their order
+ * the function's arguments, in their order
  * ------------------------------------------------------------------------ */
 
 void
@@ -226,7 +212,9 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 	NgramQuery *query = &arguments->query;
 	char *method;
 
-	parse_common(fcinfo, "text_col", arguments);
+	memset(arguments, 0, sizeof(*arguments));
+	parse_release_arguments(fcinfo, "text_col", &arguments->target, &query->epsilon,
+							&query->delta);
 	query->max_length = int_range(fcinfo, 5, "max_length", 1, NGRAM_MAX_LENGTH);
 	method = text_argument(fcinfo, 6, "method");
 	query->method = parse_method(method);
@@ -250,28 +238,5 @@ parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
 											   "greater than 0 and less than 1");
 	parse_ngrams_options(fcinfo, 16, arguments);
 	arguments->mechanism = "dp_ngrams";
-	note_parameters(arguments, method, "text_col");
-}
-
-void
-parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments)
-{
-	NgramQuery *query = &arguments->query;
-
-	parse_common(fcinfo, "item_col", arguments);
-	query->method = METHOD_DPSU_SINGLE;
-	query->max_length = query->length = 1;
-	query->bound[1] = int_range(fcinfo, 5, "max_contributions", 1, DP_MAX_KEYS);
-	query->noise_ratio = 1;
-	if (!PG_ARGISNULL(6) &&
-		strcmp(TextDatumGetCString(PG_GETARG_DATUM(6)), "weighted_gaussian") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("unknown method \"%s\"", TextDatumGetCString(PG_GETARG_DATUM(6))),
-				 errhint("The method is weighted_gaussian.")));
-	arguments->threshold_share = 0.1;
-	parse_options(fcinfo, 7, arguments);
-	arguments->target.tokenizer = "item";
-	arguments->mechanism = "dp_set_union";
-	note_parameters(arguments, "weighted_gaussian", "item_col");
+	note_parameters(arguments, method);
 }

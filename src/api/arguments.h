@@ -23,6 +23,7 @@ typedef struct NgramArguments
 } NgramArguments;
 
 extern void parse_ngrams_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments);
-extern void parse_set_union_arguments(FunctionCallInfo fcinfo, NgramArguments *arguments);
+extern void parse_release_arguments(FunctionCallInfo fcinfo, const char *column,
+									TextTarget *target, double *epsilon, double *delta);
 
 #endif /* DPNGRAM_ARGUMENTS_H */

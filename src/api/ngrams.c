@@ -1,6 +1,6 @@
 /*
  * ngrams.c
- *	  The SQL functions dp_ngrams() and dp_set_union().
+ *	  The SQL function dp_ngrams().
  *
  * Arguments, units, errors and sources: COMMENT ON in src/sql/20_ngrams.sql
  * and doc/.
@@ -19,13 +19,11 @@
 #include "ngram/extract.h"
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
-PG_FUNCTION_INFO_V1(dpngram_dp_set_union);
 
 /* A call on its way. */
 typedef struct NgramRelease
 {
 	NgramArguments arguments;
-	bool with_length; /* the rows tell n */
 	NgramPlan plans[NGRAM_MAX_PLANS];
 
 	/* from the run on */
@@ -77,10 +75,9 @@ ngram_release_rows(void *state, ReturnSetInfo *rsinfo)
 						   Float8GetDatum(gram->weight.value),
 						   Float8GetDatum(gram->weight.stddev)};
 		bool nulls[4] = {false};
-		int first = release->with_length ? 0 : 1;
 
 		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values + first, nulls + first);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 }
 
@@ -120,22 +117,10 @@ static const ReleaseMethods ngram_methods = {
 Datum
 dpngram_dp_ngrams(PG_FUNCTION_ARGS)
 {
-	NgramRelease release = {.with_length = true};
+	NgramRelease release = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	parse_ngrams_arguments(fcinfo, &release.arguments);
-	release_texts(fcinfo, &release.arguments.target, &ngram_methods, &release);
-	return (Datum) 0;
-}
-
-/* dp_set_union(...): values of a column that many users share (DPSU, Gopi et al. 2020). */
-Datum
-dpngram_dp_set_union(PG_FUNCTION_ARGS)
-{
-	NgramRelease release = {.with_length = false};
-
-	InitMaterializedSRF(fcinfo, 0);
-	parse_set_union_arguments(fcinfo, &release.arguments);
 	release_texts(fcinfo, &release.arguments.target, &ngram_methods, &release);
 	return (Datum) 0;
 }

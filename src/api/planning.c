@@ -21,6 +21,7 @@
 #include "api/local_arguments.h"
 #include "api/named_call.h"
 #include "api/price.h"
+#include "api/set_union.h"
 
 /* What a call with these arguments would ask the ledger for. */
 typedef LedgerRequest (*Planner)(FunctionCallInfo call, const LedgerTerms *terms);
@@ -46,10 +47,11 @@ plan_ngrams(FunctionCallInfo call, const LedgerTerms *terms)
 static LedgerRequest
 plan_set_union(FunctionCallInfo call, const LedgerTerms *terms)
 {
-	NgramArguments arguments;
+	SetUnionArguments arguments;
+	SetUnionPlan plans[SET_UNION_MAX_PLANS];
 
 	parse_set_union_arguments(call, &arguments);
-	return plan_extraction(&arguments, terms);
+	return set_union_request(&arguments, terms, plans);
 }
 
 static LedgerRequest

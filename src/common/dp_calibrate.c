@@ -185,3 +185,26 @@ dp_steps_price(const DpStep *steps, const int64 *sigma, int n)
 	price.tail_rho *= DP_ROUND_UP;
 	return price;
 }
+
+/*
+ * dp_step_threshold - the threshold, in lattice units, that hides which items one user
+ * alone has, where the step is a set union (dp_union_threshold).
+ *
+ * Rounded up.  Statuses as dp_union_threshold's; DP_ERR_RANGE also beyond 2^62.
+ */
+DpStatus
+dp_step_threshold(int64 sigma, double delta, int64 max_items, int64 *threshold)
+{
+	double rho;
+	DpStatus status = dp_union_threshold(ldexp((double) sigma, -DP_LATTICE_BITS), delta,
+										 max_items, &rho);
+
+	if (status != DP_OK)
+		return status;
+	rho += fabs(rho) * (DP_ROUND_UP - 1); /* rho < 0 where delta is near 1 */
+	rho = ceil(ldexp(rho, DP_LATTICE_BITS));
+	if (!(rho < ldexp(1, 62)))
+		return DP_ERR_RANGE;
+	*threshold = (int64) rho;
+	return DP_OK;
+}

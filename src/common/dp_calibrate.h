@@ -43,6 +43,8 @@ extern DpStatus dp_calibrate(const DpStep *steps, int n, double epsilon, double 
 							 DpDivision division, double *mu);
 extern DpStatus dp_step_sigma(double mu, int64 *sigma);
 extern double dp_step_mu2(int64 sigma);
+extern DpStatus dp_step_threshold(int64 sigma, double delta, int64 max_items,
+								  int64 *threshold);
 extern DpStepsPrice dp_steps_price(const DpStep *steps, const int64 *sigma, int n);
 extern double dp_steps_tail(const DpStep *steps, int n);
 

@@ -64,6 +64,15 @@ noise_laplace(Noise *noise, int64 scale, int level, uint64 content)
 	return dp_discrete_laplace(&noise->random, scale);
 }
 
+/* Whether an n-gram is kept, with probability num / 2^62. */
+bool
+noise_trial(Noise *noise, uint64 num, int level, uint64 content)
+{
+	if (noise->seeded)
+		dp_random_seeded(&noise->random, noise->seed, level, content);
+	return dp_bernoulli(&noise->random, num, UINT64CONST(1) << 62);
+}
+
 /* A generator for the spurious n-grams of a level. */
 DpRandom *
 noise_stream(Noise *noise, int level)

@@ -26,6 +26,7 @@ extern void noise_init(Noise *noise, bool seeded, uint64 seed);
 extern void noise_clear(Noise *noise);
 extern int64 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content);
 extern int64 noise_laplace(Noise *noise, int64 scale, int level, uint64 content);
+extern bool noise_trial(Noise *noise, uint64 num, int level, uint64 content);
 extern DpRandom *noise_stream(Noise *noise, int level);
 
 #endif /* DPNGRAM_NOISE_H */

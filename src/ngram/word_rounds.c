@@ -51,6 +51,7 @@
 
 #include "common/dp_audit.h"
 #include "common/dp_calibrate.h"
+#include "common/dp_combination.h"
 #include "common/dp_gaussian.h"
 #include "ngram/word_rounds.h"
 
@@ -104,41 +105,33 @@ delta_share(WordRoundsKind kind, int round)
 }
 
 /*
- * What a round's statistic is made of: the variance of its noise, and the sum of
- * its coefficients, in lattice units.
+ * What a round's statistic is made of, and the threshold that hides words of one user
+ * alone.  A statistic of one term is a discrete Gaussian with integer sigma, as in any
+ * set union; one of several is one, too, up to nothing (dp_combination.c).
  */
-static void
-describe_statistic(WordRounds *rounds, int round)
-{
-	WordRound *this = &rounds->round[round];
-	int first = rounds->kind == WORD_ROUNDS_CUMULATIVE ? 0 : round;
-	double variance = 0;
-
-	this->divisor = 0;
-	for (int i = first; i <= round; i++)
-	{
-		double part = (double) rounds->round[i].coefficient * rounds->round[i].sigma;
-
-		this->divisor += rounds->round[i].coefficient;
-		variance += part * part;
-	}
-	this->stddev = sqrt(variance);
-}
-
-/* The threshold that hides words of one user alone (dp_union_threshold). */
 static DpStatus
-set_threshold(WordRound *round, double delta, int64 bound)
+set_threshold(WordRounds *rounds, int number, double delta)
 {
-	double unit = ldexp((double) round->divisor, DP_LATTICE_BITS);
-	double rho;
-	DpStatus status =
-		dp_union_threshold(round->stddev / unit * DP_ROUND_UP, delta, bound, &rho);
+	WordRound *round = &rounds->round[number];
+	int first = rounds->kind == WORD_ROUNDS_CUMULATIVE ? 0 : number;
+	int64 coefficient[WORD_ROUNDS_MAX] = {0};
+	int64 sigma[WORD_ROUNDS_MAX] = {0};
+	DpCombination comb;
+	DpStatus status;
 
+	for (int i = first; i <= number; i++)
+	{
+		coefficient[i - first] = rounds->round[i].coefficient;
+		sigma[i - first] = rounds->round[i].sigma;
+	}
+	status = dp_combination_prepare(&comb, coefficient, sigma, number - first + 1);
 	if (status != DP_OK)
 		return status;
-	rho += fabs(rho) * (DP_ROUND_UP - 1); /* rho < 0 where delta is near 1 */
-	round->threshold = (int64) ceil(rho * unit);
-	return DP_OK;
+	round->divisor = comb.total;
+	round->stddev = (double) comb.deviation;
+	if (first == number)
+		return dp_step_threshold(round->sigma, delta, rounds->bound, &round->threshold);
+	return dp_combination_union_threshold(&comb, delta, rounds->bound, &round->threshold);
 }
 
 /*
@@ -168,8 +161,7 @@ word_rounds_plan(WordRoundsKind kind, double mu2, double delta_t, int64 bound, d
 		round->coefficient = kind == WORD_ROUNDS_CUMULATIVE ? INT64CONST(1) << i : 1;
 		round->mu2 = dp_step_mu2(round->sigma);
 		total += round->mu2;
-		describe_statistic(rounds, i);
-		status = set_threshold(round, delta_t * delta_share(kind, i) / DP_ROUND_UP, bound);
+		status = set_threshold(rounds, i, delta_t * delta_share(kind, i) / DP_ROUND_UP);
 		if (status != DP_OK)
 			return status;
 	}

@@ -1,0 +1,103 @@
+/*
+ * set_union.c
+ *	  The SQL function dp_set_union(): values of a column that many users share.
+ *
+ * Arguments, units, errors and sources: COMMENT ON in src/sql/20_ngrams.sql and doc/.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "api/release.h"
+#include "api/set_union.h"
+#include "compat.h"
+
+PG_FUNCTION_INFO_V1(dpngram_dp_set_union);
+
+/* A call on its way. */
+typedef struct UnionRelease
+{
+	SetUnionArguments arguments;
+	SetUnionPlan plans[SET_UNION_MAX_PLANS];
+
+	/* from the run on */
+	const SetUnionPlan *plan;
+	int steps_done;
+	ReleasedGrams released;
+} UnionRelease;
+
+static LedgerRequest
+union_request(void *state, const LedgerTerms *terms)
+{
+	UnionRelease *release = state;
+
+	return set_union_request(&release->arguments, terms, release->plans);
+}
+
+static void
+union_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
+{
+	UnionRelease *release = state;
+	Extraction extraction = {.vocabulary = vocabulary_create(),
+							 .corpus = corpus_create(extract_memory_limit(), false),
+							 .noise = noise,
+							 .memory_limit = extract_memory_limit()};
+
+	release->plan = &release->plans[chosen];
+	read_corpus(spec, extraction.vocabulary, extraction.corpus);
+	set_union_run(&extraction, release->plan, &release->released);
+	release->steps_done = extraction.steps_done;
+	corpus_free(extraction.corpus);
+}
+
+static void
+union_rows(void *state, ReturnSetInfo *rsinfo)
+{
+	const UnionRelease *release = state;
+	bool weightless = release->plan->query.method == SET_UNION_SINGLE;
+
+	for (Size i = 0; i < release->released.n; i++)
+	{
+		const ReleasedGram *item = &release->released.gram[i];
+		Datum values[3] = {PointerGetDatum(cstring_to_text_with_len(item->text, item->text_len)),
+						   Float8GetDatum(item->weight.value),
+						   Float8GetDatum(item->weight.stddev)};
+		bool nulls[3] = {false, weightless, weightless};
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+/* For the log: the rounds, and the share of delta that the threshold really had. */
+static char *
+union_used(void *state)
+{
+	const UnionRelease *release = state;
+	const SetUnionPlan *plan = release->plan;
+
+	return psprintf("{\"steps\": %d, \"planned\": %d, \"threshold_share\": %.12g}",
+					release->steps_done, Max(plan->rounds.n, 1),
+					plan->delta_add / plan->query.delta);
+}
+
+static const ReleaseMethods union_methods = {
+	.request = union_request,
+	.run = union_run,
+	.rows = union_rows,
+	.used = union_used};
+
+/* dp_set_union(...): Gopi et al. 2020, and what came after; see set_union.h. */
+Datum
+dpngram_dp_set_union(PG_FUNCTION_ARGS)
+{
+	UnionRelease release = {0};
+
+	InitMaterializedSRF(fcinfo, 0);
+	parse_set_union_arguments(fcinfo, &release.arguments);
+	release_texts(fcinfo, &release.arguments.target, &union_methods, &release);
+	return (Datum) 0;
+}
