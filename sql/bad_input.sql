@@ -81,7 +81,7 @@ SELECT * FROM dp_ngrams('bad.t', 'u', 'body', 1, 1e-6);
 SELECT * FROM dp_ngrams('bad.t', 'u', 'nothing', 1, 1e-6);
 RESET ROLE;
 -- dp_set_union
-SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, method => 'sips');
+SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, method => 'greedy');
 SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"threshold_share": 2}');
 SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"threshold_share": "a"}');
 SELECT * FROM dp_set_union('bad.t', 'u', 'body', 1, 1e-6, options => '{"eta": 1}');

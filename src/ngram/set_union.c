@@ -163,7 +163,8 @@ policy_on_lattice(SetUnionPlan *plan, int bits, double mu, double delta_t)
 	DpStatus status;
 
 	plan->bits = bits;
-	scale = floor(ldexp(policy_sensitivity(plan) / mu, bits)) + 2;
+	/* so far above that the price, rounded up, stays clearly below that of mu */
+	scale = ceil(ldexp(policy_sensitivity(plan) / mu, bits) * DP_ROUND_UP * DP_ROUND_UP);
 	if (!(scale < (double) DP_MAX_SIGMA))
 		return DP_ERR_RANGE;
 	status = dp_union_threshold(ldexp(scale, -bits), delta_t, plan->query.bound, &rho);

@@ -158,6 +158,9 @@ word_rounds_plan(WordRoundsKind kind, double mu2, double delta_t, int64 bound, d
 
 		if (status != DP_OK)
 			return status;
+		/* where epsilon is beyond all reason: noise enough for the law of sums to be known */
+		if (kind == WORD_ROUNDS_CUMULATIVE)
+			round->sigma = Max(round->sigma, DP_COMBINATION_LEAST_SIGMA);
 		round->coefficient = kind == WORD_ROUNDS_CUMULATIVE ? INT64CONST(1) << i : 1;
 		round->mu2 = dp_step_mu2(round->sigma);
 		total += round->mu2;
