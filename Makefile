@@ -19,6 +19,7 @@ COMMON_OBJS = \
 	src/common/dp_clopper.o \
 	src/common/dp_combination.o \
 	src/common/dp_gaussian.o \
+	src/common/dp_gaussian_noise.o \
 	src/common/dp_keep.o \
 	src/common/dp_laplace.o \
 	src/common/dp_mixture.o \

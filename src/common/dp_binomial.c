@@ -53,7 +53,7 @@
  *				difference 2.3 |d|.  The first term is at most |d|/30 and has 7: 0.3 |d|.
  *				The c are below 1/1500 and leave out 0.05 in all.  Two additions of what
  *				is at most 2.4 |d|: 4.8 |d|.  Together 17 |d| + 1, absolute, in ln R(d),
- *				and relative in R(d); exponential() adds 4.
+ *				and relative in R(d); dp_exponential() adds 4.
  */
 #include "common/dp_base.h"
 
@@ -62,6 +62,7 @@
 #include "port/pg_bitutils.h"
 
 #include "common/dp_binomial.h"
+#include "common/dp_exact.h"
 #include "common/dp_sample.h"
 
 #ifndef FRONTEND
@@ -77,8 +78,7 @@
 #define MOST_FACTORS 64
 #define LEAST_STIRLING 128
 
-/* Below, R(d) is 0 but for less than TINY. */
-#define LEAST_LOGARITHM (-700.0)
+/* Where its logarithm is below DP_LEAST_EXPONENT, R(d) is 0 but for less than this. */
 #define TINY 0x1p-900
 
 /* R(d)'s error, the 4 of u h and those of the comparison, for each of |d| + 1. */
@@ -164,34 +164,6 @@ inverse_tanh(double s)
 	sum = 1.0 / 5 + z * sum;
 	sum = 1.0 / 3 + z * sum;
 	return s * (1 + z * sum);
-}
-
-/*
- * exp(x) for LEAST_LOGARITHM <= x < 1/4, relative error 4 * 2^-53: x - i ln 2 in
- * [-0.35, 0.35] with an error of 0.8 (ln 2 in two parts, of which the first has so few
- * bits that its multiple is exact), then Taylor's series to the 13th power, which leaves
- * out less than 0.06.
- */
-static inline double
-exponential(double x)
-{
-	int i = (int) (x * 1.4426950408889634 - 0.5); /* towards 0, so the nearest */
-	double r = (x - i * 6.93147180369123816490e-01) - i * 1.90821492927058770002e-10;
-	double sum = 1.0 / 6227020800.0;
-
-	sum = 1.0 / 479001600 + r * sum;
-	sum = 1.0 / 39916800 + r * sum;
-	sum = 1.0 / 3628800 + r * sum;
-	sum = 1.0 / 362880 + r * sum;
-	sum = 1.0 / 40320 + r * sum;
-	sum = 1.0 / 5040 + r * sum;
-	sum = 1.0 / 720 + r * sum;
-	sum = 1.0 / 120 + r * sum;
-	sum = 1.0 / 24 + r * sum;
-	sum = 1.0 / 6 + r * sum;
-	sum = 0.5 + r * sum;
-	sum = 1 + r * sum;
-	return ldexp(1 + r * sum, i);
 }
 
 /* What Stirling's formula leaves of ln x!, x >= 128. */
@@ -304,7 +276,7 @@ ratio_by_stirling(const DpBinomial *law, int64 distance)
 				(2 * k + 1) * inverse_tanh(d / (k + mode));
 	logarithm += d * law->slope;
 	logarithm += law->remainder - stirling_remainder(k) - stirling_remainder(k_left);
-	return logarithm < LEAST_LOGARITHM ? 0 : exponential(logarithm);
+	return logarithm < DP_LEAST_EXPONENT ? 0 : dp_exponential(logarithm);
 }
 
 /*
@@ -337,59 +309,6 @@ dp_binomial_envelope(const DpBinomial *law, int64 distance)
 }
 
 /*
- * Fixed-point numbers of any precision: x[0] is the integer part, x[1] .. x[words] are
- * 64 bits of fraction each.
- */
-
-/* x *= factor, whose integer part must fit. */
-static void
-fixed_multiply(uint64 *x, int words, uint64 factor)
-{
-	uint64 carry = 0;
-
-	for (int i = words; i >= 0; i--)
-	{
-		dp_uint128 product = (dp_uint128) x[i] * factor + carry;
-
-		x[i] = (uint64) product;
-		carry = (uint64) (product >> 64);
-	}
-	Assert(carry == 0);
-}
-
-/* x /= divisor, rounded down or up. */
-static void
-fixed_divide(uint64 *x, int words, uint64 divisor, bool up)
-{
-	uint64 remainder = 0;
-
-	for (int i = 0; i <= words; i++)
-	{
-		dp_uint128 dividend = (dp_uint128) remainder << 64 | x[i];
-
-		x[i] = (uint64) (dividend / divisor);
-		remainder = (uint64) (dividend % divisor);
-	}
-	for (int i = words; up && remainder > 0 && i >= 0; i--)
-	{
-		if (++x[i] != 0)
-			break;
-	}
-}
-
-/* Negative, 0 or positive as x is below, equal to or above y. */
-static int
-fixed_compare(const uint64 *x, const uint64 *y, int words)
-{
-	for (int i = 0; i <= words; i++)
-	{
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	}
-	return 0;
-}
-
-/*
  * R(distance), rounded down or up.
  *
  * Every factor is at most 1, but is multiplied and divided in two halves.  On the left
@@ -409,18 +328,18 @@ fixed_ratio(uint64 *x, int words, const DpBinomial *law, int64 distance, bool up
 	for (int64 j = 1; j <= distance; j++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fixed_multiply(x, words, p);
-		fixed_divide(x, words, q, up);
-		fixed_multiply(x, words, failures - j + 1);
-		fixed_divide(x, words, law->mode + j, up);
+		dp_fixed_multiply(x, words, p);
+		dp_fixed_divide(x, words, q, up);
+		dp_fixed_multiply(x, words, failures - j + 1);
+		dp_fixed_divide(x, words, law->mode + j, up);
 	}
 	for (int64 j = 0; j < -distance; j++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fixed_multiply(x, words, law->mode - j);
-		fixed_divide(x, words, failures + j + 1, up);
-		fixed_multiply(x, words, q);
-		fixed_divide(x, words, p, up);
+		dp_fixed_multiply(x, words, law->mode - j);
+		dp_fixed_divide(x, words, failures + j + 1, up);
+		dp_fixed_multiply(x, words, q);
+		dp_fixed_divide(x, words, p, up);
 	}
 }
 
@@ -429,9 +348,9 @@ static void
 fixed_right_side(uint64 *x, int words, const DpBinomial *law, const Proposal *proposal, bool up)
 {
 	fixed_ratio(x, words, law, proposal->distance, up);
-	fixed_multiply(x, words, law->envelope->height[0]);
+	dp_fixed_multiply(x, words, law->envelope->height[0]);
 	for (uint32 left = proposal->halvings; left > 0; left -= Min(left, 32))
-		fixed_multiply(x, words, UINT64CONST(1) << Min(left, 32));
+		dp_fixed_multiply(x, words, UINT64CONST(1) << Min(left, 32));
 }
 
 /* The left side for digits [1] .. [known] of u, the rest being all 0 or all 1 without end. */
@@ -446,7 +365,7 @@ fixed_left_side(uint64 *x, int words, const Proposal *proposal, const uint64 *di
 		if (++x[i] != 0)
 			break;
 	}
-	fixed_multiply(x, words, proposal->height);
+	dp_fixed_multiply(x, words, proposal->height);
 }
 
 /*
@@ -474,13 +393,13 @@ accept_exactly(DpRandom *rng, const DpBinomial *law, const Proposal *proposal, u
 		}
 		fixed_left_side(left, words, proposal, digits, known, false);
 		fixed_right_side(right, words, law, proposal, true);
-		if (fixed_compare(left, right, words) >= 0)
+		if (dp_fixed_compare(left, right, words) >= 0)
 			result = false;
 		else
 		{
 			fixed_left_side(left, words, proposal, digits, known, true);
 			fixed_right_side(right, words, law, proposal, false);
-			if (fixed_compare(left, right, words) <= 0)
+			if (dp_fixed_compare(left, right, words) <= 0)
 				result = true;
 		}
 		pfree(left);
@@ -510,18 +429,6 @@ accept(DpRandom *rng, const DpBinomial *law, const Proposal *proposal)
 	return accept_exactly(rng, law, proposal, u);
 }
 
-/* The failures of fair coins before the first success. */
-static uint32
-halve(DpRandom *rng)
-{
-	uint32 halvings = 0;
-	uint64 word;
-
-	while ((word = dp_random_u64(rng)) == 0)
-		halvings += 64;
-	return halvings + pg_rightmost_one_pos64(word);
-}
-
 /* Draw from the envelope: the step, its side, and the place on the step. */
 static inline void
 propose(DpRandom *rng, const DpBinomial *law, Proposal *proposal)
@@ -540,7 +447,7 @@ propose(DpRandom *rng, const DpBinomial *law, Proposal *proposal)
 	else
 	{
 		proposal->height = envelope->tail;
-		proposal->halvings = halve(rng);
+		proposal->halvings = dp_halvings(rng);
 		step += proposal->halvings;
 	}
 
