@@ -39,7 +39,7 @@
  *
  *	log2 D(x) < 27 - (255/32 + h/2)^2 log2(e)/2 < 27 - 45.8 - 5.7 h < 4 - (h + 5).
  *
- * It's taken once in 2^22 draws or less, and always decided exactly.  Blocks beyond
+ * It's taken once in some million draws, and always decided exactly.  Blocks beyond
  * MOST_BLOCKS are redrawn: these are outcomes beyond 512 sigma, with a probability below
  * exp(-2^17), as dp_discrete_gaussian() leaves out those beyond 4096 sigma.
  */
@@ -135,8 +135,8 @@ set_aliases(DpGaussianNoise *noise)
 		else
 			large[nlarge++] = k;
 	}
-	/* what is left sums to DP_NOISE_SHARE a slot: while one has less, one has more */
-	while (nsmall > 0)
+	/* what is left sums to DP_NOISE_SHARE a slot: where one has less, another has more */
+	while (nsmall > 0 && nlarge > 0)
 	{
 		int k = small[--nsmall];
 		int from = large[nlarge - 1];

@@ -14,7 +14,10 @@
 #define DP_NOISE_SHARE_BITS 23
 #define DP_NOISE_SHARE (1 << DP_NOISE_SHARE_BITS)
 
-/* What is drawn first: this cell, if a number below DP_NOISE_SHARE is below "keep"; else "other". */
+/*
+ * A slot of the alias table and the cell of the same number.  A slot stands for its own cell
+ * where a number uniform below DP_NOISE_SHARE is below "keep", else for "other".
+ */
 typedef struct DpNoiseCell
 {
 	uint32 keep;
