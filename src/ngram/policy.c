@@ -55,7 +55,7 @@
 
 #include <math.h>
 
-#include "common/dp_base.h"
+#include "common/dp_audit.h"
 #include "ngram/policy.h"
 
 #define ST_SORT sort_gaps
@@ -130,6 +130,8 @@ policy_laplace_step(int64 *sum, const uint32 *id, uint32 n, int64 cutoff, int64 
 		{
 			level = left / (n - i);
 			open = left % (n - i);
+			if (DP_SABOTAGED(SABOTAGE_NEAREST))
+				open = 2 * open >= n - i ? n - i : 0;
 			break;
 		}
 		left -= gap[i];

@@ -162,7 +162,8 @@ word_rounds_plan(WordRoundsKind kind, double mu2, double delta_t, int64 bound, d
 		if (kind == WORD_ROUNDS_CUMULATIVE)
 			round->sigma = Max(round->sigma, DP_COMBINATION_LEAST_SIGMA);
 		round->coefficient = kind == WORD_ROUNDS_CUMULATIVE ? INT64CONST(1) << i : 1;
-		round->mu2 = dp_step_mu2(round->sigma);
+		if (!(DP_SABOTAGED(SABOTAGE_UNDEBITED) && i == rounds->n - 1 && i > 0))
+			round->mu2 = dp_step_mu2(round->sigma);
 		total += round->mu2;
 		status = set_threshold(rounds, i, delta_t * delta_share(kind, i) / DP_ROUND_UP);
 		if (status != DP_OK)
@@ -305,6 +306,15 @@ trace_word(const WordRun *run, uint32 id)
 								 run->weight[id]);
 }
 
+/* Does the word stand in a list?  Where those are drawn anew: did it ever? */
+static inline bool
+is_listed(const WordRun *run, uint32 id)
+{
+	if (DP_SABOTAGED(SABOTAGE_REDRAWN) && run->statistic[id] != 0)
+		return !run->released[id];
+	return run->weight[id] != 0;
+}
+
 /* Noise on every word of the lists, and who passes. */
 static void
 judge_round(WordRun *run, int number)
@@ -318,7 +328,7 @@ judge_round(WordRun *run, int number)
 		int64 noisy;
 
 		CHECK_FOR_INTERRUPTS();
-		if (run->weight[id] == 0)
+		if (!is_listed(run, id))
 			continue;
 		content = dp_mix64(0, vocabulary_hash(extraction->vocabulary, id));
 		noisy = run->weight[id] + noise_gaussian(extraction->noise, round->sigma,

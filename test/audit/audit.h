@@ -14,6 +14,7 @@
 
 #include "common/dp_audit.h"
 #include "ngram/extract.h"
+#include "ngram/set_union.h"
 
 /* Every verdict errs with at most this probability if the claim is true. */
 #define AUDIT_P 1e-6
@@ -92,6 +93,8 @@ extern void world_end_document(World *world);
 extern void world_words_user(World *world);
 extern void world_run(const World *world, const NgramPlan *plan, Noise *noise,
 					  const ExtractTrace *trace, WorldVisitor visit, void *state);
+extern void world_run_union(const World *world, const SetUnionPlan *plan, Noise *noise,
+							const ExtractTrace *trace, WorldVisitor visit, void *state);
 extern int world_gram(const char *text, int len, uint32 *word);
 extern uint64 world_rank(const World *world, const char *text, int len);
 extern NgramPlan world_plan(int max_length, NgramPruning pruning, double spurious);

@@ -116,6 +116,40 @@ build_corpus(const World *world, bool paired)
 	return corpus;
 }
 
+/* A release of either kind. */
+typedef struct WorldRelease
+{
+	const NgramPlan *ngrams;
+	const SetUnionPlan *set_union;
+} WorldRelease;
+
+static void
+run_release(const World *world, WorldRelease release, Noise *noise, const ExtractTrace *trace,
+			WorldVisitor visit, void *state)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "audit run",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ReleasedGrams released = {0};
+	bool paired = release.ngrams && release.ngrams->query.pruning == PRUNING_SINGLE;
+	Extraction extraction = {.plan = release.ngrams,
+							 .vocabulary = world->vocabulary,
+							 .corpus = build_corpus(world, paired),
+							 .noise = noise,
+							 .memory_limit = WORLD_MEMORY,
+							 .trace = trace};
+
+	noise->sampling_key = dp_random_u64(&noise->random);
+	if (release.ngrams)
+		extract_ngrams(&extraction, &released);
+	else
+		set_union_run(&extraction, release.set_union, &released);
+	MemoryContextSwitchTo(old);
+	for (Size i = 0; visit != NULL && i < released.n; i++)
+		visit(state, &released.gram[i]);
+	MemoryContextDelete(context);
+}
+
 /*
  * One release: a new corpus, a new sampling key, the noise that comes next.
  * "visit" sees each released row.
@@ -124,23 +158,15 @@ void
 world_run(const World *world, const NgramPlan *plan, Noise *noise, const ExtractTrace *trace,
 		  WorldVisitor visit, void *state)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "audit run",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	ReleasedGrams released = {0};
-	Extraction extraction = {.plan = plan,
-							 .vocabulary = world->vocabulary,
-							 .corpus = build_corpus(world, plan->query.pruning == PRUNING_SINGLE),
-							 .noise = noise,
-							 .memory_limit = WORLD_MEMORY,
-							 .trace = trace};
+	run_release(world, (WorldRelease){.ngrams = plan}, noise, trace, visit, state);
+}
 
-	noise->sampling_key = dp_random_u64(&noise->random);
-	extract_ngrams(&extraction, &released);
-	MemoryContextSwitchTo(old);
-	for (Size i = 0; visit != NULL && i < released.n; i++)
-		visit(state, &released.gram[i]);
-	MemoryContextDelete(context);
+/* Likewise of a set union; each word that a user wrote is an item. */
+void
+world_run_union(const World *world, const SetUnionPlan *plan, Noise *noise,
+				const ExtractTrace *trace, WorldVisitor visit, void *state)
+{
+	run_release(world, (WorldRelease){.set_union = plan}, noise, trace, visit, state);
 }
 
 /* The words of an n-gram's text, counted from 1; returns how many. */

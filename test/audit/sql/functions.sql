@@ -15,6 +15,19 @@ CREATE FUNCTION audit_undercount(sigma float8, p float8, runs bigint) RETURNS SE
 CREATE FUNCTION audit_novel(method text, max_length int, bound int, words int, users int,
                             runs bigint, at_least float8) RETURNS SETOF verdict
     AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_union_novel(method text, bound int, words int, users int, epsilon float8,
+                                  runs bigint, at_least float8) RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_union_canary(method text, words int, size int, epsilon float8,
+                                   dropping boolean, runs bigint, power float8)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_union_price() RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_single(epsilon float8, delta float8, words int, runs bigint)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_policy(method text, bits int, choices int, users int, duels bigint,
+                             at_least float8) RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_null_law(words int, sigma float8, rate float8, runs bigint)
     RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_spurious(level int, pruning text, words int, share float8, eta float8,

@@ -47,6 +47,39 @@ FROM audit_novel('dpsu-even', 3, 10, 12, 100, 1000 * :scale, 0.045) v;
 SELECT tap_verdict('dpsu-single, t = D = 10', v)
 FROM audit_novel('dpsu-single', 3, 10, 12, 100, 1000 * :scale, 0.045) v;
 
+\echo '# set unions: canaries through all rounds, novel items at delta_t = 0.05, policies, the debit'
+SELECT tap_verdict('cumulative, all released in the last round', v)
+FROM audit_union_canary('cumulative', 512, 4, 4, false, 1000 * :scale, :power) v;
+SELECT tap_verdict('cumulative, lists that shrink', v)
+FROM audit_union_canary('cumulative', 512, 4, 4, true, 1000 * :scale, 0.5) v;
+SELECT tap_verdict('sips, lists that shrink', v)
+FROM audit_union_canary('sips', 512, 4, 4, true, 1000 * :scale, 0.5) v;
+SELECT tap_verdict(format('%s, t = %s', method, t), v)
+FROM unnest('{cumulative,sips,policy_gaussian,policy_laplace,weighted_laplace}'::text[]) method,
+     unnest('{1,2}'::int[]) t,
+     audit_union_novel(method, 20, t, 1000 / t, 1, 100 * :scale, 0) v;
+SELECT tap_verdict(format('%s, t = D = 20', method), v)
+FROM (VALUES ('cumulative', 0.04), ('sips', 0.043), ('policy_gaussian', 0.045),
+             ('policy_laplace', 0.045), ('weighted_laplace', 0.045)) m(method, at_least),
+     audit_union_novel(method, 20, 20, 100, 1, 200 * :scale, at_least) v;
+SELECT tap_verdict(format('cumulative, D = 10 of %s words, epsilon %s', t, epsilon), v)
+FROM (VALUES (10, 0.1), (60, 0.1), (60, 4)) m(t, epsilon),
+     audit_union_novel('cumulative', 10, t, 6000 / (10 * t) * 10, epsilon, 100 * :scale, 0) v;
+SELECT tap_verdict('Gaussian policy, fine lattice', v)
+FROM audit_policy('policy_gaussian', 40, 1, 200, 100 * :scale, 0) v;
+SELECT tap_verdict('Gaussian policy, fine lattice, adversary', v)
+FROM audit_policy('policy_gaussian', 44, 30, 200, 10 * :scale, 0) v;
+SELECT tap_verdict('Gaussian policy, coarse lattice, adversary', v)
+FROM audit_policy('policy_gaussian', 8, 30, 800, 20, 1.005) v;
+SELECT tap_verdict('Laplace policy', v)
+FROM audit_policy('policy_laplace', 20, 1, 200, 100 * :scale, 0) v;
+SELECT tap_verdict('Laplace policy, coarse lattice, adversary', v)
+FROM audit_policy('policy_laplace', 4, 30, 200, 20 * :scale, 0) v;
+SELECT tap_verdict(format('single, epsilon %s, delta %s', epsilon, delta), v)
+FROM (VALUES (1, 0.01, 12), (0.2, 0.05, 12), (3, 0.001, 8)) e(epsilon, delta, words),
+     audit_single(epsilon, delta, words, 20000 * :scale) v;
+SELECT tap_verdict('set unions', v) FROM audit_union_price() v;
+
 \echo '# null law'
 SELECT tap_verdict('null law at rate 0.3', v) FROM audit_null_law(100, 10, 0.3, 100 * :scale) v;
 SELECT tap_verdict('null law at rate 0.005', v) FROM audit_null_law(200, 10, 0.005, 100 * :scale) v;
