@@ -139,7 +139,7 @@ AUDIT_FUNCTION(audit_policy)
 	dp_random_system(&duel.random, noise_failure);
 	for (int64 i = 0; i < duels; i++)
 	{
-		begin_duel(&duel, bits, 0.5 + dp_uniform(&duel.random, 8));
+		begin_duel(&duel, bits, 0.5 + dp_uniform(&duel.random, Max(8, users / 10)));
 		for (int user = 0; user <= users; user++)
 		{
 			double paid = duel.laplace ? 0 : user * (sqrt(duel.bound) + 2);

@@ -70,7 +70,7 @@ FROM audit_policy('policy_gaussian', 40, 1, 200, 100 * :scale, 0) v;
 SELECT tap_verdict('Gaussian policy, fine lattice, adversary', v)
 FROM audit_policy('policy_gaussian', 44, 30, 200, 10 * :scale, 0) v;
 SELECT tap_verdict('Gaussian policy, coarse lattice, adversary', v)
-FROM audit_policy('policy_gaussian', 8, 30, 800, 20, 1.005) v;
+FROM audit_policy('policy_gaussian', 8, 30, 800, 20, 1.02) v;
 SELECT tap_verdict('Laplace policy', v)
 FROM audit_policy('policy_laplace', 20, 1, 200, 100 * :scale, 0) v;
 SELECT tap_verdict('Laplace policy, coarse lattice, adversary', v)
