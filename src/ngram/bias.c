@@ -28,10 +28,10 @@
 #include "common/dp_weights.h"
 #include "ngram/bias.h"
 
-#define WIN_DOUBT 0.3  /* standard deviations of the guess */
-#define WIN_MARGIN 1.4 /* standard deviations of the noise to come */
-#define WIN_LEAST 0.02 /* the least bias of a winner */
-#define LOSE_DOUBT 1.0
+#define WIN_DOUBT 0.3	/* standard deviations of the guess */
+#define WIN_MARGIN 1.25 /* standard deviations of the noise to come */
+#define WIN_LEAST 0.02	/* the least bias of a winner */
+#define LOSE_DOUBT 1.3
 #define LOSE_HOPE 0.5
 #define LOSE_LEAST 0.03
 
@@ -125,6 +125,7 @@ bias_next(const BiasRules *rules, int round, int64 sum, int32 spent, int64 thres
 	{
 		double part = Max(guess, 0) / need;
 
+		part *= part;
 		return bias_integer(part * part, LOSE_LEAST);
 	}
 	return DP_BIAS_ONE;
