@@ -121,7 +121,7 @@ set_aliases(DpGaussianNoise *noise)
 {
 	uint32 left[DP_NOISE_CELLS];
 	int small[DP_NOISE_CELLS];
-	int large[DP_NOISE_CELLS];
+	int large[DP_NOISE_CELLS] = {0};
 	int nsmall = 0;
 	int nlarge = 0;
 
@@ -136,7 +136,7 @@ set_aliases(DpGaussianNoise *noise)
 			large[nlarge++] = k;
 	}
 	/* what is left sums to DP_NOISE_SHARE a slot: where one has less, another has more */
-	while (nsmall > 0 && nlarge > 0)
+	while (nsmall > 0)
 	{
 		int k = small[--nsmall];
 		int from = large[nlarge - 1];

@@ -30,6 +30,9 @@ noise_init(Noise *noise, bool seeded, uint64 seed)
 {
 	noise->seeded = seeded;
 	noise->seed = seed;
+	noise->newest = 0;
+	for (int i = 0; i < NOISE_LAWS; i++)
+		noise->law[i].sigma = 0;
 	if (seeded)
 		dp_random_seeded(&noise->random, seed, STREAM_SAMPLING, 0);
 	else
@@ -44,6 +47,20 @@ noise_clear(Noise *noise)
 	dp_random_clear(&noise->random);
 }
 
+/* The table of this sigma, made where none of the last few is. */
+static const DpGaussianNoise *
+law_of(Noise *noise, int64 sigma)
+{
+	for (int i = 0; i < NOISE_LAWS; i++)
+	{
+		if (noise->law[i].sigma == sigma)
+			return &noise->law[i];
+	}
+	noise->newest = (noise->newest + 1) % NOISE_LAWS;
+	dp_gaussian_noise_prepare(&noise->law[noise->newest], sigma);
+	return &noise->law[noise->newest];
+}
+
 /* The noise of one n-gram's weight: discrete Gaussian, sigma in lattice units. */
 int64
 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
@@ -51,7 +68,7 @@ noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 	DP_AUDIT_NOISE(AUDIT_GAUSSIAN, level, sigma);
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
-	return dp_discrete_gaussian(&noise->random, sigma);
+	return dp_gaussian_noise_draw(&noise->random, law_of(noise, sigma));
 }
 
 /* Likewise Laplace noise; scale in lattice units. */

@@ -5,7 +5,10 @@
 #ifndef DPNGRAM_NOISE_H
 #define DPNGRAM_NOISE_H
 
-#include "common/dp_random.h"
+#include "common/dp_gaussian_noise.h"
+
+/* Of how many sigmas the tables are kept. */
+#define NOISE_LAWS 4
 
 typedef struct Noise
 {
@@ -13,6 +16,8 @@ typedef struct Noise
 	uint64 seed;
 	uint64 sampling_key; /* of the choice among a user's n-grams */
 	DpRandom random;	 /* the cryptographic source; in a seeded call, the stream in use */
+	int newest;			 /* of the following */
+	DpGaussianNoise law[NOISE_LAWS];
 } Noise;
 
 /*
