@@ -32,8 +32,10 @@ dp_random_system(DpRandom *rng, DpRandomFailure fail)
 void
 dp_random_seeded(DpRandom *rng, uint64 seed, uint64 stream, uint64 key)
 {
-	memset(rng, 0, sizeof(*rng));
+	/* not the buffer, which it never uses: a seeded call starts anew for every n-gram */
 	rng->seeded = true;
+	rng->fail = NULL;
+	rng->left = 0;
 	rng->state = dp_mix64(dp_mix64(seed, stream), key);
 }
 
