@@ -51,6 +51,7 @@ NGRAM_OBJS = \
 	src/ngram/plan.o \
 	src/ngram/policy.o \
 	src/ngram/read.o \
+	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
 	src/ngram/skips.o \
 	src/ngram/set_union.o \
@@ -227,6 +228,7 @@ UPGRADE_PIECES = \
 	src/sql/14_views.sql \
 	src/sql/upgrade/0.1.0--0.2.0/40_dropped.sql \
 	src/sql/18_budget.sql \
+	src/sql/upgrade/0.1.0--0.2.0/50_ngrams.sql \
 	src/sql/22_dist.sql \
 	src/sql/24_evaluation.sql \
 	src/sql/26_attack.sql \
@@ -242,7 +244,7 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp
+REGRESS = tokenizers ngrams rounds set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot

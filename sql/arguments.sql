@@ -15,7 +15,7 @@ CREATE FUNCTION arg.adds_up(bounds text, VARIADIC expected float8[]) RETURNS TAB
 LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format($q$SELECT n, abs(sum(weight) - ($1)[n]) < 8 * sqrt(count(*)) * min(stddev)
-		FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, max_length => 2, spurious => 1e-9, %s)
+		FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, max_length => 2, method => 'dpne', spurious => 1e-9, %s)
 		GROUP BY n ORDER BY n$q$, bounds) USING expected;
 END $$;
 SELECT * FROM arg.adds_up('max_contributions => 100', 1000 * sqrt(4), 1000 * sqrt(3));
@@ -27,7 +27,7 @@ FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, method => 'dpsu-single', max_len
 
 -- the noise: one length to the next, divided among lengths or not; delta's part for it
 SELECT n, round((stddev / first_value(stddev) OVER (ORDER BY n))::numeric, 4) AS ratio
-FROM (SELECT n, min(stddev) AS stddev FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, max_length => 3, noise_ratio => 1.5) GROUP BY n) s
+FROM (SELECT n, min(stddev) AS stddev FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, max_length => 3, method => 'dpne', noise_ratio => 1.5) GROUP BY n) s
 ORDER BY n;
 CREATE TABLE arg.noise AS
 SELECT method, min(stddev) AS stddev, count(DISTINCT stddev) AS distinct FROM unnest('{dpne,dpsu-all,dpsu-even}'::text[]) method,
@@ -41,7 +41,7 @@ SELECT round((max(stddev) FILTER (WHERE share > 0.5) / max(stddev) FILTER (WHERE
 FROM unnest('{0.1,0.9}'::float8[]) share, dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, threshold_share => share);
 
 -- the price is that of the noise, and delta_add the threshold's share
-SELECT n, min(stddev) AS stddev INTO arg.priced FROM dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, noise_ratio => 0.5, max_length => 4, threshold_share => 0.3) GROUP BY n;
+SELECT n, min(stddev) AS stddev INTO arg.priced FROM dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, method => 'dpne', noise_ratio => 0.5, max_length => 4, threshold_share => 0.3) GROUP BY n;
 SELECT epsilon, delta, abs(mu2 / (SELECT sum(1 / stddev ^ 2) FROM arg.priced) - 1) < 1e-12 AS noise_is_paid, round((delta_add / delta)::numeric, 6) AS threshold
 FROM dpngram.releases WHERE relation = 'arg.few' ORDER BY id DESC LIMIT 1;
 SELECT abs(sum(weight) - 1000) < 8 * sqrt(count(*)) * min(stddev) AS adds_up

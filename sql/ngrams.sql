@@ -30,10 +30,10 @@ SELECT n, ngram FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6, max_length
 -- weights: 400 users with 9 words each; of their 8 bigrams 6 are admitted
 SELECT n, bool_and(abs(weight - CASE n WHEN 1 THEN 400 / sqrt(9) ELSE 400 / sqrt(6) END) < 8 * stddev),
 	count(DISTINCT stddev)
-FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6, max_length => 2, spurious => 1e-6)
+FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6, max_length => 2, method => 'dpne', spurious => 1e-6)
 GROUP BY n ORDER BY n;
 -- all on the lattice of multiples of 2^-20
-SELECT bool_and(weight * 1048576 = trunc(weight * 1048576)) FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6);
+SELECT bool_and(weight * 1048576 = trunc(weight * 1048576)) FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6, method => 'dpne');
 
 -- arrays are sequences of tokens; a blank is escaped; a null or empty element parts the sequence
 SELECT n, ngram FROM dp_ngrams('ng.posts', 'author', 'tags', 4, 1e-6, spurious => 1e-6);

@@ -60,8 +60,11 @@ INSERT INTO plan.calls (function, epsilon, delta, options) VALUES
 	('dp_ngrams', 1, 1e-7, '{}'),
 	('dp_ngrams', 4, 1e-6, '{"max_length": 1}'),
 	('dp_ngrams', 0.3, 1e-9, '{"max_length": 32, "max_contributions": 7}'),
-	('dp_ngrams', 2, 1e-5, '{"noise_ratio": 0.7, "max_length": 4, "spurious": 0.2, "pruning": "single"}'),
-	('dp_ngrams', 2, 1e-5, '{"noise_ratio": 1.6, "max_length": 9, "threshold_share": 0.5}'),
+	('dp_ngrams', 2, 1e-5, '{"method": "dpne", "noise_ratio": 0.7, "max_length": 4, "spurious": 0.2, "pruning": "single"}'),
+	('dp_ngrams', 2, 1e-5, '{"method": "dpne", "noise_ratio": 1.6, "max_length": 9, "threshold_share": 0.5}'),
+	('dp_ngrams', 2, 1e-5, '{"options": {"schedule": 1.3, "rounds": 3}, "max_length": 7, "pruning": "single"}'),
+	('dp_ngrams', 2, 1e-5, '{"options": {"schedule": "adaptive", "rounds": 16}, "max_length": 32, "threshold_share": 0.5}'),
+	('dp_ngrams', 2, 1e-5, '{"options": {"schedule": "balanced", "spurious_of": "forecast"}, "max_length": 1}'),
 	('dp_ngrams', 2, 1e-5, '{"max_length": 3, "max_contributions_per_length": [3, null, 500]}'),
 	('dp_ngrams', 2, 1e-5, '{"max_length": 3, "max_contributions_per_length": [3, 20, 500], "max_tokens": 5, "tokenizer": "whitespace"}'),
 	('dp_ngrams', 1.5, 1e-8, '{"method": "dpsu-all", "max_length": 6}'),
@@ -95,7 +98,8 @@ END $$;
 SELECT accounting, told.* FROM unnest('{gdp,zcdp,basic}'::text[]) accounting, as_told(accounting) told;
 -- gdp is what is meant by default, and a flat key may be one of the function's own options
 SELECT told('dp_ngrams', 1, 1e-7, '{}') = told('dp_ngrams', 1, 1e-7, '{"accounting": "gdp"}') AS default,
-	told('dp_set_union', 1, 1e-7, '{"threshold_share": 0.3}') = told('dp_set_union', 1, 1e-7, '{"options": {"threshold_share": 0.3}}') AS flat,
+	told('dp_set_union', 1, 1e-7, '{"threshold_share": 0.3}') = told('dp_set_union', 1, 1e-7, '{"options": {"threshold_share": 0.3}}')
+		AND told('dp_ngrams', 1, 1e-7, '{"rounds": 3}') = told('dp_ngrams', 1, 1e-7, '{"options": {"rounds": 3}}') AS flat,
 	told('dp_set_union', 1, 1e-7, '{"threshold_share": 0.3}') = told('dp_set_union', 1, 1e-7, '{}') AS no_matter;
 -- what no call would take has no price; what doesn't change it is taken; nobody needs a right
 SET ROLE regress_plan_eve;
@@ -282,7 +286,7 @@ SELECT jsonb_array_length(dp_export_events('gdp')->'events') > 0 AS exported;
 RESET ROLE;
 -- a call's steps, slack and threshold; with predictable noise it protects nobody
 SELECT fresh('gdp', 8, 1e-6);
-SELECT call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3, "noise_ratio": 0.5}'), call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3}'),
+SELECT call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3, "method": "dpne", "noise_ratio": 0.5}'), call('plan.gdp', 'dp_ngrams', 0.5, 1e-7, '{"max_length": 3, "method": "dpne"}'),
 	call('plan.gdp', 'dp_set_union', 0.5, 1e-7, '{}');
 SET client_min_messages = error;
 SET dpngram.test_seed = 7;

@@ -12,6 +12,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "common/shortest_dec.h"
+
 #include "api/price.h"
 #include "api/release.h"
 #include "compat.h"
@@ -101,7 +103,8 @@ ngram_release_used(void *state)
 	{
 		initStringInfo(&spent);
 		for (int k = 1; k <= release->steps_done; k++)
-			appendStringInfo(&spent, "%s%.6g", k > 1 ? ", " : "[", release->mu2[k]);
+			appendStringInfo(&spent, "%s%s", k > 1 ? ", " : "[",
+							 double_to_shortest_decimal(release->mu2[k]));
 		json_raw(&json, "mu2", psprintf("%s]", spent.data));
 	}
 	return json_end(&json);

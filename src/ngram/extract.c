@@ -56,7 +56,6 @@ extract_spend(Extraction *extraction, int step, double mu2)
 	if (!(mu2 <= extract_left(extraction)))
 		elog(ERROR, "step %d would spend more than was debited", step);
 	extraction->mu2[step] = mu2;
-	extraction->steps_done++;
 }
 
 /* The n-grams of a user are to be added to the list. */

@@ -355,6 +355,7 @@ level_rounds(Levels *levels)
 		for (int i = 0; i < BUCKETS; i++)
 			set_threshold(&level, i, bound);
 		run_rounds(&level);
+		extraction->steps_done++;
 		if (extraction->trace)
 			trace(&level);
 		memcpy(levels->released, level.released, sizeof(levels->released));

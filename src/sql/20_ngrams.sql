@@ -7,7 +7,7 @@ CREATE FUNCTION @extschema@.dp_ngrams(
 	epsilon float8,
 	delta float8,
 	max_length int DEFAULT 5,
-	method text DEFAULT 'dpne',
+	method text DEFAULT 'dpne-mr',
 	max_contributions int DEFAULT 100,
 	max_contributions_per_length int[] DEFAULT NULL,
 	spurious float8 DEFAULT 0.01,
