@@ -158,34 +158,48 @@ divide(RoundsLevel *level, double bound)
 }
 
 /*
- * The part of the spurious n-grams that a bucket may have: half of them in equal
- * parts, half as the level before released its own.
+ * The spurious n-grams that each bucket may have, in parts of all: half of them are
+ * parted evenly, half as the level before released its own.  Buckets without a member
+ * leave their part to the others.
  */
-static double
-bucket_part(const RoundsLevel *level, int bucket)
+static void
+divide_spurious(const RoundsLevel *level, double *part)
 {
 	const Levels *levels = level->levels;
-	double even = 1.0 / BUCKETS;
+	double sum = 0;
 
-	if (levels->k == 2)
-		return even;
-	return (even + (double) levels->released[bucket] / levels->set[levels->k - 1]->n) / 2;
+	for (int i = 0; i < BUCKETS; i++)
+	{
+		part[i] = 1.0 / BUCKETS;
+		if (levels->k > 2)
+			part[i] += (double) levels->released[i] / levels->set[levels->k - 1]->n;
+		if (buckets_count(level->buckets, i) == 0)
+			part[i] = 0;
+		sum += part[i];
+	}
+	for (int i = 0; i < BUCKETS; i++)
+		part[i] /= sum;
 }
 
-/* A bucket's threshold, and the rate at which noise alone exceeds it. */
+/* Each bucket's threshold, and the rate at which noise alone exceeds it. */
 static void
-set_threshold(RoundsLevel *level, int bucket, double bound)
+set_thresholds(RoundsLevel *level, double bound)
 {
-	uint64 members = buckets_count(level->buckets, bucket);
-	double p;
+	double part[BUCKETS];
 
-	if (members == 0)
-		return;
-	p = Min(MAX_RATE, bound * bucket_part(level, bucket) / (double) members);
-	if (dp_combination_threshold(&level->noise, p, &level->threshold[bucket]) != DP_OK ||
-		dp_combination_tail(&level->noise, level->threshold[bucket], &p) != DP_OK ||
-		dp_rate_from_probability(p, &level->rate[bucket]) != DP_OK)
-		elog(ERROR, "no threshold for level %d", level->levels->k);
+	divide_spurious(level, part);
+	for (int i = 0; i < BUCKETS; i++)
+	{
+		double p;
+
+		if (part[i] == 0)
+			continue;
+		p = Min(MAX_RATE, bound * part[i] / (double) buckets_count(level->buckets, i));
+		if (dp_combination_threshold(&level->noise, p, &level->threshold[i]) != DP_OK ||
+			dp_combination_tail(&level->noise, level->threshold[i], &p) != DP_OK ||
+			dp_rate_from_probability(p, &level->rate[i]) != DP_OK)
+			elog(ERROR, "no threshold for level %d", level->levels->k);
+	}
 }
 
 /* ------------------------------------------------------------------------
@@ -352,8 +366,7 @@ level_rounds(Levels *levels)
 		double bound = spurious_bound(&level, mu2);
 
 		divide(&level, bound);
-		for (int i = 0; i < BUCKETS; i++)
-			set_threshold(&level, i, bound);
+		set_thresholds(&level, bound);
 		run_rounds(&level);
 		extraction->steps_done++;
 		if (extraction->trace)
