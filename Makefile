@@ -36,6 +36,7 @@ COMMON_OBJS = \
 # Extraction of n-grams; doesn't know the ledger.
 NGRAM_OBJS = \
 	src/ngram/bias.o \
+	src/ngram/bucket_budget.o \
 	src/ngram/bucket_support.o \
 	src/ngram/buckets.o \
 	src/ngram/candidates.o \

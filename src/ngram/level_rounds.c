@@ -35,20 +35,12 @@
 #include "common/dp_audit.h"
 #include "common/dp_calibrate.h"
 #include "common/dp_combination.h"
-#include "common/dp_normal.h"
 #include "common/dp_weights.h"
 #include "ngram/bias.h"
+#include "ngram/bucket_budget.h"
 #include "ngram/bucket_support.h"
 #include "ngram/levels.h"
 #include "ngram/rounds.h"
-
-/* The buckets' edges: multiples by powers of two of a threshold for all of V_k. */
-#define BUCKET_EDGES 6
-#define BUCKET_EDGES_BELOW 4
-#define BUCKETS (BUCKET_EDGES + 1)
-
-/* No member of V_k is released on noise alone more often than this. */
-#define MAX_RATE 0.25
 
 /* The level in the making. */
 typedef struct RoundsLevel
@@ -61,9 +53,9 @@ typedef struct RoundsLevel
 	BiasRules rules;
 	int round;		  /* at present, from 0 */
 	DpRandom *random; /* of members that nobody has */
-	int64 threshold[MAX_BUCKETS];
-	DpRate rate[MAX_BUCKETS];	  /* at which members that nobody has are released */
-	uint64 released[MAX_BUCKETS]; /* by bucket */
+	int64 threshold[BUCKETS];
+	DpRate rate[BUCKETS]; /* at which members that nobody has are released */
+	BucketYield yield;
 } RoundsLevel;
 
 /* ------------------------------------------------------------------------
@@ -130,75 +122,30 @@ spurious_bound(const RoundsLevel *level, double mu2)
 	return query->spurious * Min(yield, (double) buckets_total(level->buckets));
 }
 
-/*
- * The weight in units of a user's at which a threshold for all of V_k would stand; the
- * buckets' edges are its multiples.
- */
-static double
-plain_threshold(const RoundsLevel *level, double bound)
-{
-	double p = Min(MAX_RATE, bound / (double) buckets_total(level->buckets));
-	double z;
-
-	if (dp_normal_isf(p, &z) != DP_OK)
-		elog(ERROR, "no threshold for level %d", level->levels->k);
-	return z * (double) level->noise.deviation /
-		   ldexp((double) level->noise.total, DP_LATTICE_BITS);
-}
-
-static void
-divide(RoundsLevel *level, double bound)
-{
-	double edge[BUCKET_EDGES];
-	double one = plain_threshold(level, bound);
-
-	for (int i = 0; i < BUCKET_EDGES; i++)
-		edge[i] = ldexp(one, i - BUCKET_EDGES_BELOW);
-	buckets_divide(level->buckets, edge, BUCKET_EDGES);
-}
-
-/*
- * The spurious n-grams that each bucket may have, in parts of all: half of them are
- * parted evenly, half as the level before released its own.  Buckets without a member
- * leave their part to the others.
- */
-static void
-divide_spurious(const RoundsLevel *level, double *part)
-{
-	const Levels *levels = level->levels;
-	double sum = 0;
-
-	for (int i = 0; i < BUCKETS; i++)
-	{
-		part[i] = 1.0 / BUCKETS;
-		if (levels->k > 2)
-			part[i] += (double) levels->released[i] / levels->set[levels->k - 1]->n;
-		if (buckets_count(level->buckets, i) == 0)
-			part[i] = 0;
-		sum += part[i];
-	}
-	for (int i = 0; i < BUCKETS; i++)
-		part[i] /= sum;
-}
-
-/* Each bucket's threshold, and the rate at which noise alone exceeds it. */
+/* Part V_k, and find each part's threshold and the rate at which noise alone exceeds it. */
 static void
 set_thresholds(RoundsLevel *level, double bound)
 {
-	double part[BUCKETS];
+	const Levels *levels = level->levels;
+	double unit = ldexp((double) level->noise.total, DP_LATTICE_BITS);
+	double edge[BUCKET_EDGES];
+	double rate[BUCKETS];
 
-	divide_spurious(level, part);
+	bucket_edges((double) level->noise.deviation / unit, edge);
+	buckets_divide(level->buckets, edge, BUCKET_EDGES);
+	for (int i = 0; i < BUCKETS; i++)
+		level->yield.members[i] = buckets_count(level->buckets, i);
+	bucket_budget(levels->k > 2 ? &levels->yield : NULL, level->yield.members, bound, rate);
 	for (int i = 0; i < BUCKETS; i++)
 	{
 		double p;
 
-		if (part[i] == 0)
+		if (rate[i] == 0)
 			continue;
-		p = Min(MAX_RATE, bound * part[i] / (double) buckets_count(level->buckets, i));
-		if (dp_combination_threshold(&level->noise, p, &level->threshold[i]) != DP_OK ||
+		if (dp_combination_threshold(&level->noise, rate[i], &level->threshold[i]) != DP_OK ||
 			dp_combination_tail(&level->noise, level->threshold[i], &p) != DP_OK ||
 			dp_rate_from_probability(p, &level->rate[i]) != DP_OK)
-			elog(ERROR, "no threshold for level %d", level->levels->k);
+			elog(ERROR, "no threshold for level %d", levels->k);
 	}
 }
 
@@ -255,7 +202,7 @@ release(RoundsLevel *level, const RoundGram *gram)
 {
 	double unit = ldexp((double) gram->spent / DP_BIAS_ONE, DP_LATTICE_BITS);
 
-	level->released[gram->bucket]++;
+	level->yield.released[gram->bucket]++;
 	gramset_add(level->levels->set[level->levels->k], gram->key,
 				(GramWeight){(double) gram->sum / unit, (double) level->noise.deviation / unit});
 }
@@ -365,13 +312,12 @@ level_rounds(Levels *levels)
 	{
 		double bound = spurious_bound(&level, mu2);
 
-		divide(&level, bound);
 		set_thresholds(&level, bound);
 		run_rounds(&level);
 		extraction->steps_done++;
 		if (extraction->trace)
 			trace(&level);
-		memcpy(levels->released, level.released, sizeof(levels->released));
+		levels->yield = level.yield;
 		bucket_support_free(level.support);
 	}
 	buckets_free(level.buckets);

@@ -5,7 +5,7 @@
 #ifndef DPNGRAM_LEVELS_H
 #define DPNGRAM_LEVELS_H
 
-#include "ngram/buckets.h"
+#include "ngram/bucket_budget.h"
 #include "ngram/extract.h"
 
 /* The released sets while levels grow. */
@@ -14,10 +14,10 @@ typedef struct Levels
 	Extraction *extraction;
 	int k; /* the level being made */
 	GramSet *set[NGRAM_MAX_LENGTH + 1];
-	uint32 *word_ids;			  /* of S_1 in the vocabulary */
-	uint32 *word_numbers;		  /* in S_1 by vocabulary id; freed after level 2 */
-	Histogram *numbers;			  /* of S_{k-1}, by key; for k >= 3 */
-	uint64 released[MAX_BUCKETS]; /* of S_{k-1}, by bucket; dpne-mr, for k >= 3 */
+	uint32 *word_ids;	  /* of S_1 in the vocabulary */
+	uint32 *word_numbers; /* in S_1 by vocabulary id; freed after level 2 */
+	Histogram *numbers;	  /* of S_{k-1}, by key; for k >= 3 */
+	BucketYield yield;	  /* of level k - 1; dpne-mr, for k >= 3 */
 } Levels;
 
 /* Takes one user's distinct k-grams, bounded in number. */

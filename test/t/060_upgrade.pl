@@ -191,11 +191,11 @@ is(query('old', q{SELECT string_agg(DISTINCT e ->> 'carried_from', ', '), count(
 
 # 4. It goes on.
 my %again = (
-	5 => q{dp_ngrams('s.talk', 'who', 'said', 2, 1e-7)},
-	6 => q{dp_ngrams('s.talk', 'who', 'said', 1, 1e-7, max_length => 3, noise_ratio => 1.3, max_contributions_per_length => '{10,20,NULL}')},
+	5 => q{dp_ngrams('s.talk', 'who', 'said', 2, 1e-7, method => 'dpne')},
+	6 => q{dp_ngrams('s.talk', 'who', 'said', 1, 1e-7, max_length => 3, method => 'dpne', noise_ratio => 1.3, max_contributions_per_length => '{10,20,NULL}')},
 	7 => q{dp_ngrams('s.talk', 'who', 'said', 1.5, 2e-7, max_length => 4, method => 'dpsu-even')},
 	8 => q{dp_ngrams('s.talk', 'who', 'said', 0.3, 1e-7, max_length => 2, method => 'dpsu-all')},
-	9 => q{dp_set_union('s.talk', 'who', 'said', 0.5, 1e-7, max_contributions => 3)},
+	9 => q{dp_set_union('s.talk', 'who', 'said', 0.5, 1e-7, max_contributions => 3, method => 'weighted_gaussian')},
 	10 => q{dp_ngrams('s.talk', 'who', 'said', 1, 1e-8, method => 'dpsu-single', length => 2)});
 for my $old (sort { $a <=> $b } keys %again)
 {
