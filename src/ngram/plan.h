@@ -14,11 +14,11 @@
 
 typedef enum NgramMethod
 {
-	METHOD_DPNE,	   /* level by level, Algorithm 1 of the paper */
-	METHOD_DPNE_MR,	   /* level by level, in rounds */
-	METHOD_DPSU_ALL,   /* one set union over all lengths */
-	METHOD_DPSU_EVEN,  /* one set union a length */
-	METHOD_DPSU_SINGLE /* one set union for one length */
+	METHOD_DPNE,		/* level by level, Algorithm 1 of the paper */
+	METHOD_DPSU_ALL,	/* one set union over all lengths */
+	METHOD_DPSU_EVEN,	/* one set union a length */
+	METHOD_DPSU_SINGLE, /* one set union for one length */
+	METHOD_DPNE_MR		/* level by level, in rounds */
 } NgramMethod;
 
 typedef enum NgramPruning

