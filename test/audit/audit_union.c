@@ -275,7 +275,8 @@ check_debit(FunctionCallInfo fcinfo, World *world, Noise *noise, const char *met
 	audit_log_clear();
 	world_run_union(world, &plan, noise, NULL, NULL, NULL);
 	drawn = drawn_amount(&plan, &draws);
-	verdict(fcinfo, psprintf("%s, epsilon %g: the noise drawn costs at most the debit", method, epsilon),
+	verdict(fcinfo,
+			psprintf("%s, epsilon %g: the noise drawn costs at most the debit", method, epsilon),
 			drawn <= debit && draws == Max(plan.rounds.n, 1) && !audit_log_changed(),
 			(double) drawn, debit, draws);
 }
