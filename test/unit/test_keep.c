@@ -70,11 +70,13 @@ follow(double epsilon, double delta)
 	}
 	ok(ldexp((double) keep.delta, -DP_KEEP_BITS) <= delta, "epsilon %g, delta %g: delta", epsilon,
 	   delta);
-	ok(added, "epsilon %g, delta %g: kept no likelier than allowed, %d steps", epsilon, delta, n);
+	ok(added, "epsilon %g, delta %g: kept no likelier than allowed, %d steps", epsilon, delta,
+	   n);
 	ok(removed, "epsilon %g, delta %g: and so is not kept", epsilon, delta);
 	ok(rises, "epsilon %g, delta %g: it never falls", epsilon, delta);
 	/* a delta of few units is rounded by as much */
-	ok(off < 1e-9 + 8.0 / keep.delta, "epsilon %g, delta %g: as the definition, within %g", epsilon, delta, off);
+	ok(off < 1e-9 + 8.0 / keep.delta, "epsilon %g, delta %g: as defined, within %g", epsilon,
+	   delta, off);
 	ok(n == MOST_STEPS || p == DP_KEEP_ONE, "epsilon %g, delta %g: certain in the end", epsilon,
 	   delta);
 }
