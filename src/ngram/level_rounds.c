@@ -230,8 +230,6 @@ release_spurious(void *state, int bucket, uint64 key)
 	int bias = DP_BIAS_ONE;
 
 	dp_combination_above(level->random, &level->noise, level->threshold[bucket], noise);
-	if (DP_SABOTAGED(SABOTAGE_OFF_LATTICE))
-		noise[0] |= 1;
 	for (int j = 0; j < level->noise.n; j++)
 	{
 		int next = advance(level, &gram, j, bias, noise[j]);
@@ -239,6 +237,8 @@ release_spurious(void *state, int bucket, uint64 key)
 		if (!DP_SABOTAGED(SABOTAGE_UNBIASED))
 			bias = next;
 	}
+	if (DP_SABOTAGED(SABOTAGE_OFF_LATTICE))
+		gram.sum |= 1;
 	release(level, &gram);
 }
 

@@ -74,6 +74,13 @@ lattice_units(double number)
 /* audit_world.c */
 #define WORLD_DIGITS 4 /* word i is called "%04u" */
 
+/* in a script, beside words */
+#define WORLD_USER (-1)
+#define WORLD_DOCUMENT 0
+
+/* More than any world needs: nothing spills. */
+#define WORLD_MEMORY ((Size) 256 * 1024 * 1024)
+
 typedef struct World
 {
 	Vocabulary *vocabulary;
@@ -85,16 +92,28 @@ typedef struct World
 
 typedef void (*WorldVisitor)(void *state, const ReleasedGram *gram);
 
+/* How one release is run, and what it says of itself. */
+typedef struct WorldRun
+{
+	Size memory; /* in bytes, for corpus and histogram each */
+	int steps_done;
+	double mu2[NGRAM_MAX_LENGTH + 1];
+} WorldRun;
+
 extern World *world_create(uint32 words);
 extern void world_clear(World *world);
 extern void world_user(World *world);
 extern void world_word(World *world, uint32 word);
 extern void world_end_document(World *world);
 extern void world_words_user(World *world);
+extern uint64 world_user_hash(uint64 user);
 extern void world_run(const World *world, const NgramPlan *plan, Noise *noise,
 					  const ExtractTrace *trace, WorldVisitor visit, void *state);
 extern void world_run_union(const World *world, const SetUnionPlan *plan, Noise *noise,
 							const ExtractTrace *trace, WorldVisitor visit, void *state);
+extern void world_run_within(const World *world, const NgramPlan *plan, Noise *noise,
+							 const ExtractTrace *trace, WorldVisitor visit, void *state,
+							 WorldRun *run);
 extern int world_gram(const char *text, int len, uint32 *word);
 extern uint64 world_rank(const World *world, const char *text, int len);
 extern NgramPlan world_plan(int max_length, NgramPruning pruning, double spurious);

@@ -38,8 +38,8 @@ static const char *const sabotage_names[] = {
 	[SABOTAGE_STALE_NORM] = "stale-norm",
 	[SABOTAGE_WEIGHTED] = "weighted"};
 
-/* As many levels as an extraction has, and the releases of a distribution. */
-#define MAX_DRAWS 64
+/* As many rounds as an extraction has, and the releases of a distribution. */
+#define MAX_DRAWS (NGRAM_MAX_LENGTH * NGRAM_MAX_ROUNDS)
 
 static struct
 {

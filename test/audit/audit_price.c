@@ -263,7 +263,7 @@ judge_query(PriceAudit *audit, const NgramQuery *query, double share)
 	audit->worst_limit = Max(audit->worst_limit, plan.eps_pure / split.division.pure_limit);
 }
 
-/* Every method, and many values of everything that makes the price. */
+/* Every method but dpne-mr, and many values of everything that makes the price. */
 static void
 judge_all(PriceAudit *audit)
 {
@@ -287,7 +287,8 @@ judge_all(PriceAudit *audit)
 						query.method = method;
 						for (int k = 1; k <= query.max_length; k++)
 							query.bound[k] = bounds[(e + d + c + k) % lengthof(bounds)];
-						if (c == 1 || method == METHOD_DPNE)
+						/* the rounds of dpne-mr: audit_rounds_price.c */
+						if (method != METHOD_DPNE_MR && (c == 1 || method == METHOD_DPNE))
 							judge_query(audit, &query, (d + c) % 2 == 0 ? 0.1 : 0.5);
 					}
 }

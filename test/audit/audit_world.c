@@ -12,12 +12,7 @@
 
 #include "audit.h"
 
-#define WORLD_USER (-1)
-#define WORLD_DOCUMENT 0
 #define WORLD_MAX_WORDS 9999
-
-/* More than any world needs: nothing spills. */
-#define WORLD_MEMORY ((Size) 256 * 1024 * 1024)
 
 World *
 world_create(uint32 words)
@@ -90,10 +85,17 @@ world_words_user(World *world)
 	}
 }
 
-static Corpus *
-build_corpus(const World *world, bool paired)
+/* What keyed choices know the user by; users are counted from 0. */
+uint64
+world_user_hash(uint64 user)
 {
-	Corpus *corpus = corpus_create(WORLD_MEMORY, paired);
+	return dp_mix64(user, 1);
+}
+
+static Corpus *
+build_corpus(const World *world, bool paired, Size memory)
+{
+	Corpus *corpus = corpus_create(memory, paired);
 	uint64 users = 0;
 
 	for (Size i = 0; i < world->n; i++)
@@ -104,7 +106,7 @@ build_corpus(const World *world, bool paired)
 		{
 			if (users > 0)
 				corpus_end_user(corpus);
-			corpus_begin_user(corpus, dp_mix64(users++, 1));
+			corpus_begin_user(corpus, world_user_hash(users++));
 		}
 		else if (step == WORLD_DOCUMENT)
 			corpus_end_document(corpus);
@@ -125,7 +127,7 @@ typedef struct WorldRelease
 
 static void
 run_release(const World *world, WorldRelease release, Noise *noise, const ExtractTrace *trace,
-			WorldVisitor visit, void *state)
+			WorldVisitor visit, void *state, WorldRun *run)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "audit run",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -134,9 +136,9 @@ run_release(const World *world, WorldRelease release, Noise *noise, const Extrac
 	bool paired = release.ngrams && release.ngrams->query.pruning == PRUNING_SINGLE;
 	Extraction extraction = {.plan = release.ngrams,
 							 .vocabulary = world->vocabulary,
-							 .corpus = build_corpus(world, paired),
+							 .corpus = build_corpus(world, paired, run->memory),
 							 .noise = noise,
-							 .memory_limit = WORLD_MEMORY,
+							 .memory_limit = run->memory,
 							 .trace = trace};
 
 	noise->sampling_key = dp_random_u64(&noise->random);
@@ -144,6 +146,9 @@ run_release(const World *world, WorldRelease release, Noise *noise, const Extrac
 		extract_ngrams(&extraction, &released);
 	else
 		set_union_run(&extraction, release.set_union, &released);
+	corpus_free(extraction.corpus);
+	run->steps_done = extraction.steps_done;
+	memcpy(run->mu2, extraction.mu2, sizeof(run->mu2));
 	MemoryContextSwitchTo(old);
 	for (Size i = 0; visit != NULL && i < released.n; i++)
 		visit(state, &released.gram[i]);
@@ -155,10 +160,19 @@ run_release(const World *world, WorldRelease release, Noise *noise, const Extrac
  * "visit" sees each released row.
  */
 void
+world_run_within(const World *world, const NgramPlan *plan, Noise *noise,
+				 const ExtractTrace *trace, WorldVisitor visit, void *state, WorldRun *run)
+{
+	run_release(world, (WorldRelease){.ngrams = plan}, noise, trace, visit, state, run);
+}
+
+void
 world_run(const World *world, const NgramPlan *plan, Noise *noise, const ExtractTrace *trace,
 		  WorldVisitor visit, void *state)
 {
-	run_release(world, (WorldRelease){.ngrams = plan}, noise, trace, visit, state);
+	WorldRun run = {.memory = WORLD_MEMORY};
+
+	world_run_within(world, plan, noise, trace, visit, state, &run);
 }
 
 /* Likewise of a set union; each word that a user wrote is an item. */
@@ -166,7 +180,9 @@ void
 world_run_union(const World *world, const SetUnionPlan *plan, Noise *noise,
 				const ExtractTrace *trace, WorldVisitor visit, void *state)
 {
-	run_release(world, (WorldRelease){.set_union = plan}, noise, trace, visit, state);
+	WorldRun run = {.memory = WORLD_MEMORY};
+
+	run_release(world, (WorldRelease){.set_union = plan}, noise, trace, visit, state, &run);
 }
 
 /* The words of an n-gram's text, counted from 1; returns how many. */

@@ -44,7 +44,7 @@ psql -Xq -d postgres -c "CREATE DATABASE $database" || exit 1
 
 bad=0
 number=0
-for part in functions definition methods statistics distributions sabotages; do
+for part in functions definition methods statistics rounds distributions sabotages; do
     start=$SECONDS
     psql -XqAt -d "$database" -v ON_ERROR_STOP=1 -v library="$folder/dpngram_audit" \
         "${settings[@]}" -f "sql/$part.sql" 2>&1 | grep -v '^$' | tee "$folder/output"

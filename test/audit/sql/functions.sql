@@ -60,6 +60,25 @@ CREATE FUNCTION audit_dist_pure(method text, size int, max_norm float8, share fl
     AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_dist_memory(method text, tune boolean, delta float8, runs int)
     RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_definition(words int, users int, tokens int, max_length int,
+                                        rounds int, bound int, schedule text, pruning text,
+                                        mu float8, eta float8, memory bigint, runs int,
+                                        seed bigint)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_price() RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_law(level int, pruning text, words int, rounds int, sigma float8,
+                                 eta float8, runs bigint) RETURNS SETOF verdict
+    AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_canary(level int, words int, size int, push int, rounds int,
+                                    mu float8, eta float8, runs bigint, power float8)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_call(schedule text, word_users int, gram_users int, epsilon float8,
+                                  delta float8, runs bigint, power float8)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
+CREATE FUNCTION audit_rounds_novel(max_length int, bound int, words int, shared int, users int,
+                                   delta_t float8, runs bigint, at_least float8)
+    RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
 
 -- TAP -----------------------------------------------------------------------
 

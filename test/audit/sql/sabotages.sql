@@ -82,7 +82,40 @@ SELECT caught(sabotage, by_whom, violated) FROM (VALUES
     ('little-noise', 'audit_dist_gaussian(''log-posterior'', false, 4, 0, 0.05, 16, 1e-6, 500000, 0)',
      'mu of one user is at most the root of the debit'),
     ('little-noise', 'audit_dist_pure(''laplace'', 1, 0, 0.05, 2, 2000000, 0)',
-     'one user changes no event''s probability by more than e^epsilon'))
+     'one user changes no event''s probability by more than e^epsilon'),
+    ('max-norm', 'audit_rounds_canary(2, 32, 16, 0, 10, 0.67, 224, 100, 0)',
+     'mu of one user is at most that of the rounds'),
+    ('max-norm', 'audit_rounds_canary(2, 32, 8, 2, 10, 1, 224, 100, 0)',
+     'mu of one user is at most that of the rounds'),
+    ('max-norm', 'audit_rounds_novel(1, 10, 10, 0, 100, 0.05, 100, 0)',
+     'what one user alone wrote appears with probability at most delta_t'),
+    ('stale-norm', 'audit_rounds_canary(2, 32, 1, 0, 10, 0.67, 224, 60, 0)',
+     'mu of one user is at most that of the rounds'),
+    ('stale-norm', 'audit_rounds_canary(3, 10, 1, 0, 10, 0.67, 224, 60, 0)',
+     'mu of one user is at most that of the rounds'),
+    ('weighted', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 30)',
+     'nobody''s statistics have the noise''s law'),
+    ('weighted', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 30)',
+     'numbers of rows of negligible weight, bucket by bucket'),
+    ('undercount', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 10)',
+     'numbers of nobody''s rows, bucket by bucket'),
+    ('partial', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 30)',
+     'numbers of nobody''s rows, bucket by bucket'),
+    ('partial', 'audit_rounds_law(3, ''single'', 20, 10, 150, 20, 30)',
+     'nobody''s members of a bucket are as likely, from first to last'),
+    ('unbiased', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 30)',
+     'weights and deviations of both kinds have one law'),
+    ('unbiased', 'audit_rounds_law(3, ''both'', 24, 10, 150, 50, 60)',
+     'weights and deviations of both kinds have one law'),
+    ('off-lattice', 'audit_rounds_law(2, ''both'', 40, 10, 150, 50, 30)',
+     'last bits of both kinds have one law'),
+    ('off-lattice', 'audit_rounds_law(3, ''both'', 24, 10, 150, 50, 60)',
+     'last bits of nobody''s statistics are uniform'),
+    ('redrawn', 'audit_rounds_novel(1, 10, 60, 0, 100, 1, 20, 0)',
+     'never more words of one user than count'),
+    ('undebited', 'audit_rounds_price()',
+     'sum of (2^20 / sigma)^2 over the rounds drawn is at most the Gaussian lane'),
+    ('undebited', 'audit_rounds_price()', 'no more than each level says it used'))
     s(sabotage, by_whom, violated);
 
 -- The comparison with the definition sees wrong weights, too.
@@ -92,3 +125,9 @@ SELECT run('dpne', 'both', 2, 1 << 20, 0.3, 0.4, 1 << 24, NULL);
 SELECT tap(EXISTS (SELECT differences(1, 'both')),
            'sabotage "nearest" is caught by the comparison with the definition');
 SELECT audit_sabotage('none');
+
+-- And that of dpne-mr whatever changes a real row.
+SELECT caught(sabotage, 'audit_rounds_definition(200, 400, 30, 2, 10, 8, ''balanced'', ''both'', 4, 0.5, '
+                        '1 << 28, 1, 1)',
+              'rows equal the definition''s, weights and deviations to the last bit')
+FROM unnest('{max-norm,nearest,stale-norm,weighted,redrawn}'::text[]) sabotage;

@@ -1,0 +1,397 @@
+/*
+ * audit_rounds_reference.c
+ *	  dpne-mr once more, as doc/privacy.md defines it ("Rounds: dpne-mr"): plain loops over
+ *	  every string of k words.
+ *
+ * Noise is keyed by seed, round and n-gram, so that it is that of the engine.  What a call
+ * may choose as it likes from what is public is taken from the engine, too: the rounds'
+ * sigmas, the buckets' edges, the thresholds, the function of the biases.  (That they are
+ * within the debit, and make no more spurious n-grams than promised, is judged elsewhere
+ * and in divide().)
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "audit_rounds_reference.h"
+#include "common/dp_sample.h"
+#include "ngram/bias.h"
+
+/* ------------------------------------------------------------------------
+ * users and strings
+ * ------------------------------------------------------------------------ */
+
+typedef void (*GramsVisitor)(Reference *ref, uint64 user, const uint64 *rank, Size n);
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a;
+	uint64 y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Leave each rank once; returns how many there are. */
+static Size
+distinct(uint64 *rank, Size n)
+{
+	Size kept = 0;
+
+	qsort(rank, n, sizeof(uint64), compare_ranks);
+	for (Size i = 0; i < n; i++)
+		if (kept == 0 || rank[kept - 1] != rank[i])
+			rank[kept++] = rank[i];
+	return kept;
+}
+
+/* Visit each user's distinct strings of k words, by rank. */
+static void
+visit_users(Reference *ref, GramsVisitor visit)
+{
+	const World *world = ref->world;
+	uint64 *rank = palloc((world->n + 1) * sizeof(uint64));
+	uint64 user = 0;
+	uint64 last = 0; /* the rank of the last k words */
+	Size n = 0;
+	int run = 0; /* words of the document so far */
+
+	for (Size i = 0; i <= world->n; i++)
+	{
+		int32 step = i < world->n ? world->script[i] : WORLD_USER;
+
+		if (step > 0)
+		{
+			last = (last * world->words + step - 1) % ref->size[ref->k];
+			if (++run >= ref->k)
+				rank[n++] = last;
+			continue;
+		}
+		run = 0;
+		if (step != WORLD_USER || i == 0)
+			continue;
+		visit(ref, user++, rank, distinct(rank, n));
+		n = 0;
+	}
+	pfree(rank);
+}
+
+/* What the engine draws for this n-gram in this round. */
+static int64
+noise_of(Reference *ref, int round, int64 sigma, uint64 content)
+{
+	return noise_gaussian(&ref->draws, sigma, NOISE_ROUND(ref->k, round), content);
+}
+
+/* The largest integer w with w^2 squares <= 2^40 bias^2. */
+static int64
+largest_weight(uint64 squares, uint64 bias)
+{
+	dp_uint128 most = (dp_uint128) bias * bias << (2 * DP_LATTICE_BITS);
+	int64 low = 0;
+	int64 high = DP_LATTICE_ONE;
+
+	while (low < high)
+	{
+		int64 middle = (low + high + 1) / 2;
+
+		if ((dp_uint128) middle * middle * squares <= most)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* ------------------------------------------------------------------------
+ * level 1
+ * ------------------------------------------------------------------------ */
+
+/* The words of a user's list, chosen once by keyed hash, that are not released yet. */
+static void
+count_words(Reference *ref, uint64 user, const uint64 *rank, Size n)
+{
+	uint64 key = ref->draws.sampling_key ^ NOISE_ROUND(1, 0);
+	Gram *word = ref->gram[1];
+	ItemList items;
+	Size left = 0;
+
+	item_list_init(&items);
+	item_list_begin_user(&items, DP_MAX_KEYS, dp_mix64(key, world_user_hash(user)));
+	for (Size i = 0; i < n; i++)
+		item_list_add(&items, rank[i] + 1,
+					  dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) rank[i] + 1)));
+	item_list_bound(&items, ref->plan->words.bound, items.user_key);
+	for (Size i = 0; i < items.n; i++)
+		left += word[items.item[i].key - 1].number == 0;
+	for (Size i = 0; i < items.n; i++)
+		if (word[items.item[i].key - 1].number == 0)
+			word[items.item[i].key - 1].weight += largest_weight(left, 1);
+	item_list_free(&items);
+}
+
+/* One round; returns how many words it released. */
+static int
+judge_words(Reference *ref)
+{
+	const WordRounds *rounds = &ref->plan->words;
+	const WordRound *round = &rounds->round[ref->word_round];
+	double variance = 0;
+	double unit;
+	int found = 0;
+
+	for (int j = 0; j <= ref->word_round; j++)
+		variance += pow((double) rounds->round[j].coefficient * rounds->round[j].sigma, 2);
+	for (uint64 i = 0; i < ref->size[1]; i++)
+	{
+		Gram *word = &ref->gram[1][i];
+		uint64 content = dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) i + 1));
+
+		if (word->weight == 0)
+			continue;
+		word->sum += round->coefficient *
+					 (word->weight + noise_of(ref, ref->word_round, round->sigma, content));
+		word->spent += round->coefficient;
+		word->weight = 0;
+		if (word->sum <= round->threshold)
+			continue;
+		unit = ldexp((double) word->spent, DP_LATTICE_BITS);
+		word->number = 1;
+		word->released = (GramWeight){word->sum / unit, sqrt(variance) / unit};
+		found++;
+	}
+	return found;
+}
+
+void
+reference_words(Reference *ref)
+{
+	const WordRounds *rounds = &ref->plan->words;
+	int all = 0;
+
+	for (ref->word_round = 0; ref->word_round < rounds->n; ref->word_round++)
+	{
+		int found;
+
+		visit_users(ref, count_words);
+		found = judge_words(ref);
+		all += found;
+		if (ref->word_round > 0 && found < rounds->stop_below * all)
+			break;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * levels from 2 on
+ * ------------------------------------------------------------------------ */
+
+/* The parts of a string of k words: its first k - 1, and what is judged by beside them. */
+static const Gram *
+prefix_of(const Reference *ref, uint64 rank)
+{
+	return &ref->gram[ref->k - 1][rank / ref->world->words];
+}
+
+static const Gram *
+suffix_of(const Reference *ref, uint64 rank)
+{
+	if (ref->plan->query.pruning == PRUNING_SINGLE)
+		return &ref->gram[1][rank % ref->world->words];
+	return &ref->gram[ref->k - 1][rank % ref->size[ref->k - 1]];
+}
+
+/* Algorithm 1's V_k: (S_1 x S_{k-1}) n (S_{k-1} x S_1), or S_{k-1} x S_1. */
+bool
+reference_valid(const Reference *ref, uint64 rank)
+{
+	const Gram *word = ref->gram[1];
+	uint64 rest = ref->size[ref->k - 1];
+
+	if (prefix_of(ref, rank)->number == 0 || word[rank % ref->world->words].number == 0)
+		return false;
+	return ref->plan->query.pruning == PRUNING_SINGLE ||
+		   (word[rank / rest].number != 0 && suffix_of(ref, rank)->number != 0);
+}
+
+/* The number that the n-gram's noise is keyed by. */
+static uint64
+content_of(const Reference *ref, uint64 rank)
+{
+	return dp_mix64((uint64) prefix_of(ref, rank)->number << 32 | suffix_of(ref, rank)->number,
+					ref->k);
+}
+
+/* h(xy) h(yz) / h(y), the sum of S_1 in place of h(y) where x and z meet; never negative. */
+static double
+prediction_of(const Reference *ref, uint64 rank)
+{
+	double left = prefix_of(ref, rank)->released.value;
+	double right = suffix_of(ref, rank)->released.value;
+	double middle = 0;
+
+	if (ref->k == 2 || ref->plan->query.pruning == PRUNING_SINGLE)
+		for (uint64 i = 0; i < ref->size[1]; i++)
+			middle += ref->gram[1][i].number == 0 ? 0 : Max(0, ref->gram[1][i].released.value);
+	else
+		middle = ref->gram[ref->k - 2][rank / ref->world->words % ref->size[ref->k - 2]]
+					 .released.value;
+	return left <= 0 || right <= 0 || middle <= 0 ? 0 : left * right / middle;
+}
+
+static void
+find_support(Reference *ref, uint64 user, const uint64 *rank, Size n)
+{
+	for (Size i = 0; i < n; i++)
+		if (reference_valid(ref, rank[i]))
+			ref->gram[ref->k][rank[i]].supported = true;
+}
+
+uint64
+reference_released(const Reference *ref, int k)
+{
+	uint64 n = 0;
+
+	for (uint64 i = 0; i < ref->size[k]; i++)
+		n += ref->gram[k][i].number != 0;
+	return n;
+}
+
+/* Put every member of V_k into its bucket, and compare the numbers. */
+static void
+divide(Reference *ref)
+{
+	const BucketTrace *trace = ref->bucket[ref->k];
+	uint64 members[BUCKETS] = {0};
+	uint64 support[BUCKETS] = {0};
+	uint64 all = 0;
+	double bound;
+	double expected = 0;
+
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+		all += reference_valid(ref, i);
+	bound = ref->plan->query.spurious * Min(all, reference_released(ref, ref->k - 1));
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+	{
+		Gram *gram = &ref->gram[ref->k][i];
+
+		if (!reference_valid(ref, i))
+			continue;
+		gram->bucket = bucket_of_prediction(&ref->noise, prediction_of(ref, i));
+		members[gram->bucket]++;
+		support[gram->bucket] += gram->supported;
+	}
+	for (int b = 0; b < BUCKETS; b++)
+	{
+		ref->wrong_buckets +=
+			members[b] != trace[b].members || support[b] != trace[b].support;
+		if (members[b] > 0)
+			expected += members[b] * (double) combined_tail(&ref->noise, trace[b].threshold);
+	}
+	ref->most_expected = Max(ref->most_expected, expected / bound);
+}
+
+static void
+count_grams(Reference *ref, uint64 user, const uint64 *rank, Size n)
+{
+	Gram *gram = ref->gram[ref->k];
+	uint64 squares = 0;
+
+	for (Size i = 0; i < n; i++)
+		if (gram[rank[i]].supported)
+			squares += gram[rank[i]].bias * gram[rank[i]].bias;
+	for (Size i = 0; i < n; i++)
+		if (gram[rank[i]].supported)
+			gram[rank[i]].weight += largest_weight(squares, gram[rank[i]].bias);
+}
+
+static void
+judge_grams(Reference *ref, const BiasRules *rules, int round)
+{
+	int64 coefficient = ref->noise.coefficient[round];
+
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+	{
+		Gram *gram = &ref->gram[ref->k][i];
+
+		if (!gram->supported)
+			continue;
+		gram->sum += coefficient *
+					 (gram->weight + noise_of(ref, round, ref->noise.sigma[round], content_of(ref, i)));
+		gram->spent += coefficient * gram->bias;
+		gram->bias = bias_next(rules, round, gram->sum, (int32) gram->spent,
+							   ref->bucket[ref->k][gram->bucket].threshold);
+		gram->weight = 0;
+	}
+}
+
+static void
+release_grams(Reference *ref)
+{
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+	{
+		Gram *gram = &ref->gram[ref->k][i];
+		double unit = ldexp((double) gram->spent / DP_BIAS_ONE, DP_LATTICE_BITS);
+
+		if (!gram->supported || gram->sum <= ref->bucket[ref->k][gram->bucket].threshold)
+			continue;
+		gram->number = 1;
+		gram->released = (GramWeight){gram->sum / unit, (double) ref->noise.deviation / unit};
+		ref->biased += gram->spent < ref->noise.total * DP_BIAS_ONE;
+	}
+}
+
+void
+reference_level(Reference *ref)
+{
+	BiasRules rules;
+
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+		ref->gram[ref->k][i].bias = DP_BIAS_ONE;
+	visit_users(ref, find_support);
+	divide(ref);
+	bias_prepare(&rules, ref->noise.coefficient, ref->noise.rounds,
+				 (double) ref->noise.deviation);
+	for (int j = 0; j < ref->noise.rounds; j++)
+	{
+		visit_users(ref, count_grams);
+		judge_grams(ref, &rules, j);
+	}
+	release_grams(ref);
+}
+
+/* ------------------------------------------------------------------------
+ * numbers
+ * ------------------------------------------------------------------------ */
+
+typedef struct Numbered
+{
+	uint64 key;
+	Gram *gram;
+} Numbered;
+
+static int
+compare_numbered(const void *a, const void *b)
+{
+	return compare_ranks(&((const Numbered *) a)->key, &((const Numbered *) b)->key);
+}
+
+/* Number S_k: words by their bytes, longer ones by the numbers of their parts. */
+void
+reference_number(Reference *ref)
+{
+	uint64 n = reference_released(ref, ref->k);
+	Numbered *member = palloc((n + 1) * sizeof(Numbered));
+	uint64 at = 0;
+
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+		if (ref->gram[ref->k][i].number != 0)
+			member[at++] = (Numbered){
+				ref->k == 1 ?
+					i :
+					(uint64) prefix_of(ref, i)->number << 32 | suffix_of(ref, i)->number,
+				&ref->gram[ref->k][i]};
+	qsort(member, n, sizeof(Numbered), compare_numbered);
+	for (at = 0; at < n; at++)
+		member[at].gram->number = (uint32) at + 1;
+	pfree(member);
+}
