@@ -91,7 +91,7 @@ take_spurious(Definition *def, Gram *gram, uint64 rank, const ReleasedGram *row)
 	gram->number = 1;
 	gram->released = row->weight;
 	def->spurious++;
-	def->bad_spurious += def->ref.k == 1 || !reference_valid(&def->ref, rank) || !history.on_lattice ||
+	def->bad_spurious += !reference_valid(&def->ref, rank) || !history.on_lattice ||
 						 history.statistic <= def->ref.bucket[def->ref.k][gram->bucket].threshold;
 }
 
@@ -125,9 +125,8 @@ compare_rows(Definition *def)
 	def->different += missing;
 }
 
-/* One run of the engine, and the definition of it. */
 static void
-run_and_compare(Definition *def, Size memory)
+run_engine(Definition *def, Size memory)
 {
 	ExtractTrace trace = {.histogram = ignore_entry,
 						  .level = ignore_level,
@@ -140,26 +139,36 @@ run_and_compare(Definition *def, Size memory)
 	def->rows = 0;
 	memset(def->traced, 0, sizeof(def->traced));
 	noise_init(&noise, true, def->seed);
-	noise_init(&def->ref.draws, true, def->seed);
 	world_run_within(def->ref.world, def->ref.plan, &noise, &trace, keep_row, def, &run);
+	noise_init(&def->ref.draws, true, def->seed);
 	def->ref.draws.sampling_key = noise.sampling_key;
 	def->spilled += audit_log_spilled();
 	def->runs++;
-	for (def->ref.k = 1; def->ref.k <= def->ref.plan->nsteps; def->ref.k++)
+}
+
+/* One run of the engine, and the definition of it, as far as the engine came. */
+static void
+run_and_compare(Definition *def, Size memory)
+{
+	Reference *ref = &def->ref;
+
+	run_engine(def, memory);
+	for (int k = 1; k <= ref->plan->nsteps; k++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		memset(def->ref.gram[def->ref.k], 0, def->ref.size[def->ref.k] * sizeof(Gram));
-		if (def->ref.k == 1)
-			reference_words(&def->ref);
-		else if (def->traced[def->ref.k] && level_noise(&def->ref.noise, def->ref.k, def->ref.plan->query.rounds))
+		ref->k = k;
+		memset(ref->gram[k], 0, ref->size[k] * sizeof(Gram));
+		if (k == 1)
+			reference_words(ref);
+		else if (def->traced[k] && level_noise(&ref->noise, k, ref->plan->query.rounds))
 		{
-			reference_level(&def->ref);
+			reference_level(ref);
 			def->levels++;
 		}
 		else
 			break;
 		compare_rows(def);
-		reference_number(&def->ref);
+		reference_number(ref);
 	}
 }
 
@@ -204,7 +213,8 @@ report(FunctionCallInfo fcinfo, const Definition *def)
  *						   bound int, schedule text, pruning text, mu float8, eta float8,
  *						   memory bigint, runs int, seed bigint)
  *
- * tokens: of a user, on average; bound: D_1; memory: in bytes, as little as it takes to need files, or 2^28.
+ * tokens: of a user, on average; bound: D_1; memory: in bytes, so little that files are needed,
+ * or 2^28.
  */
 AUDIT_FUNCTION(audit_rounds_definition)
 {

@@ -312,11 +312,12 @@ judge_grams(Reference *ref, const BiasRules *rules, int round)
 	for (uint64 i = 0; i < ref->size[ref->k]; i++)
 	{
 		Gram *gram = &ref->gram[ref->k][i];
+		int64 drawn;
 
 		if (!gram->supported)
 			continue;
-		gram->sum += coefficient *
-					 (gram->weight + noise_of(ref, round, ref->noise.sigma[round], content_of(ref, i)));
+		drawn = noise_of(ref, round, ref->noise.sigma[round], content_of(ref, i));
+		gram->sum += coefficient * (gram->weight + drawn);
 		gram->spent += coefficient * gram->bias;
 		gram->bias = bias_next(rules, round, gram->sum, (int32) gram->spent,
 							   ref->bucket[ref->k][gram->bucket].threshold);

@@ -4,7 +4,7 @@
 # Needs a running server (PGHOST, PGUSER: a superuser) and PG_CONFIG; builds the
 # audit library, makes a database of its own and drops it.  The short form takes
 # a minute; AUDIT=long runs the same with up to forty times the trials, in
-# half an hour, and expects the canaries to find 95 % of a true mu.
+# an hour, and expects the canaries to find 95 % of a true mu.
 # SEED=0.123 repeats the random corpora of an earlier run (never its noise).
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1

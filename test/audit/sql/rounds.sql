@@ -26,18 +26,18 @@ FROM (VALUES (8, 100, 20, 4, 10, 5, 'balanced', 'both', 8, 0.05, 1 << 28),
 SELECT tap_verdict(format('level %s, %s', level, what), v)
 FROM (VALUES (2, 'an n-gram of its own', 32, 1, 0, 10, 0.67, 224, 150, :power),
              (2, 'an n-gram of its own, few released', 32, 1, 0, 4, 1.5, 2, 100, 0),
-             (2, '16 n-grams of its own', 32, 16, 0, 10, 1.5, 224, 300, 0.7),
-             (2, '8 n-grams, winners, losers and between', 32, 8, 2, 10, 1, 224, 300, 0.55),
+             (2, '16 n-grams of its own', 32, 16, 0, 10, 1.5, 224, 300, 0.5),
+             (2, '8 n-grams, winners, losers and between', 32, 8, 2, 10, 1, 224, 300, 0.5),
              (2, '4 n-grams, the same, few released', 32, 4, 4, 10, 0.67, 2, 300, 0),
              (3, 'an n-gram of its own', 10, 1, 0, 10, 0.67, 224, 150, :power),
-             (3, '4 n-grams, winners, losers and between', 10, 4, 2, 10, 1, 224, 200, 0.55))
+             (3, '4 n-grams, winners, losers and between', 10, 4, 2, 10, 1, 224, 200, 0.5))
          a(level, what, words, size, push, rounds, mu, eta, runs, power),
      audit_rounds_canary(level, words, size, push, rounds, mu, eta, runs * :scale, power) v;
 
 \echo '# what one user changes in a call, whose budget the user may steer'
 SELECT tap_verdict(format('%s, %s users a word', schedule, word_users), v)
-FROM (VALUES ('adaptive', 20, 10, 10000, 0.65), ('adaptive', 3, 2, 10000, 0),
-             ('balanced', 10, 3, 5000, 0.6), ('1.2', 6, 3, 5000, 0))
+FROM (VALUES ('adaptive', 20, 10, 10000, 0.6), ('adaptive', 3, 2, 10000, 0),
+             ('balanced', 10, 3, 5000, 0.5), ('1.2', 6, 3, 5000, 0))
          a(schedule, word_users, gram_users, runs, power),
      audit_rounds_call(schedule, word_users, gram_users, 12, 1e-6, runs * :scale, power) v;
 
