@@ -50,7 +50,6 @@ union_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 	read_corpus(spec, extraction.vocabulary, extraction.corpus);
 	set_union_run(&extraction, release->plan, &release->released);
 	release->steps_done = extraction.steps_done;
-	corpus_free(extraction.corpus);
 }
 
 static void

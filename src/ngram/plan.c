@@ -165,15 +165,11 @@ set_thresholds(NgramPlan *plan, double delta_t)
 
 	for (int i = 1; i <= unions; i++)
 	{
-		double rho;
-		double sigma = ldexp((double) plan->step[i].sigma, -DP_LATTICE_BITS);
-		DpStatus status = dp_union_threshold(sigma, delta_t * delta_part(plan, i),
-											 plan->step[i].bound, &rho);
+		DpStatus status = dp_step_threshold(plan->step[i].sigma, delta_t * delta_part(plan, i),
+											plan->step[i].bound, &plan->step[i].threshold);
 
 		if (status != DP_OK)
 			return status;
-		rho += fabs(rho) * (DP_ROUND_UP - 1); /* rho < 0 where delta is near 1 */
-		plan->step[i].threshold = (int64) ceil(ldexp(rho, DP_LATTICE_BITS));
 	}
 	return DP_OK;
 }

@@ -297,6 +297,9 @@ run_once(UnionRun *run)
 	const SetUnionQuery *query = &run->plan->query;
 	Corpus *lists = extract_word_lists(run->extraction, query->bound, 0);
 
+	/* the lists and what sorts them may have as much memory as the two had */
+	corpus_free(run->extraction->corpus);
+	run->extraction->corpus = NULL;
 	run->items = vocabulary_size(run->extraction->vocabulary);
 	run->sum = allocate_by_id(run, sizeof(int64));
 	run->supported = allocate_by_id(run, sizeof(bool));
@@ -327,11 +330,13 @@ run_in_rounds(UnionRun *run)
 					 words->weight[i]);
 	run->extraction->steps_done = rounds->n;
 	pfree(word_ids);
+	corpus_free(run->extraction->corpus);
+	run->extraction->corpus = NULL;
 }
 
 /*
- * Run the plan.  Released rows are appended, ordered by bytes; those of method single
- * have no weight.
+ * Run the plan.  The corpus is consumed; released rows are appended, ordered by bytes,
+ * those of method single without weights.
  */
 void
 set_union_run(Extraction *extraction, const SetUnionPlan *plan, ReleasedGrams *released)

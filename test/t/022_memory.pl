@@ -15,25 +15,30 @@ $node->safe_psql('postgres', q{
 		FROM generate_series(1, 20000) i;
 	CREATE INDEX ON t (who);
 	VACUUM ANALYZE t;
-	SELECT dp_protect('t', 'who', 100, 1e-3);});
+	SELECT dp_protect('t', 'who', 100, 1e-3);
+	CREATE TABLE items AS SELECT i AS who, 'w' || (i * j) % 997 AS what FROM generate_series(1, 20000) i, generate_series(1, 10) j;
+	CREATE INDEX ON items (who);
+	VACUUM ANALYZE items;
+	SELECT dp_protect('items', 'who', 100, 1e-3);});
 
 # The rows of a call, and the sizes of the temporary files that it wrote.
 sub call
 {
-	my ($work_mem) = @_;
+	my ($work_mem, $query) = @_;
 	my $start = -s $node->logfile;
 	my $rows = $node->safe_psql('postgres', qq{
 		SET client_min_messages = error;
 		SET dpngram.test_seed = 3;
 		SET work_mem = '$work_mem';
-		SELECT count(*) || ' ' || md5(string_agg(r::text, ',')) FROM dp_ngrams('t', 'who', 'what', 4, 1e-6, max_length => 3) r;});
+		SELECT count(*) || ' ' || md5(string_agg(r::text, ',')) FROM $query r;});
 	my $log = substr(slurp_file($node->logfile), $start);
 
 	return ($rows, $log =~ /temporary file: path .*, size (\d+)/g);
 }
 
-my ($rows_large, @files_large) = call('256MB');
-my ($rows_small, @files_small) = call('64kB');
+my $ngrams = q{dp_ngrams('t', 'who', 'what', 4, 1e-6, max_length => 3)};
+my ($rows_large, @files_large) = call('256MB', $ngrams);
+my ($rows_small, @files_small) = call('64kB', $ngrams);
 like($rows_large, qr/^[1-9]\d\d+ /, 'a call with many n-grams');
 is(scalar(@files_large), 0, 'with memory enough nothing is written');
 # 400,000 tokens of 4 bytes
@@ -41,5 +46,19 @@ ok((grep { $_ >= 1_600_000 } @files_small), 'with 64 kB the corpus is');
 # the rows' own tuplestore is one file more
 cmp_ok(scalar(grep { $_ < 1_600_000 } @files_small), '>=', 16, 'and so are histograms, in parts');
 is($rows_small, $rows_large, 'and the rows are the same, weights and all');
+
+# set unions: the corpus, the users' lists, and their order where that counts
+foreach my $method (qw(cumulative policy_gaussian policy_laplace))
+{
+	my $union = "dp_set_union('items', 'who', 'what', 4, 1e-6, 9, '$method')";
+
+	($rows_large, @files_large) = call('256MB', $union);
+	($rows_small, @files_small) = call('64kB', $union);
+	like($rows_large, qr/^[1-9]\d+ /, "$method: values");
+	is(scalar(@files_large), 0, "$method: with memory enough nothing is written");
+	cmp_ok(scalar(grep { $_ >= 700_000 } @files_small), '>=', $method eq 'cumulative' ? 2 : 3,
+		"$method: with 64 kB corpus, lists and the order of users are");
+	is($rows_small, $rows_large, "$method: and the rows are the same");
+}
 $node->stop;
 done_testing();
