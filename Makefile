@@ -42,6 +42,7 @@ NGRAM_OBJS = \
 	src/ngram/candidates.o \
 	src/ngram/corpus.o \
 	src/ngram/extract.o \
+	src/ngram/forecast.o \
 	src/ngram/gramset.o \
 	src/ngram/histogram.o \
 	src/ngram/items.o \
@@ -54,6 +55,7 @@ NGRAM_OBJS = \
 	src/ngram/read.o \
 	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
+	src/ngram/schedule.o \
 	src/ngram/skips.o \
 	src/ngram/set_union.o \
 	src/ngram/set_union_run.o \

@@ -7,25 +7,8 @@
 
 #include "postgres.h"
 
-#include "common/dp_base.h"
+#include "ngram/gram_weight.h"
 #include "ngram/vocabulary.h"
-
-/*
- * A noisy weight, in units of the most that one user adds, and the standard
- * deviation of its noise: functions of lattice integers, differentially private.
- */
-typedef struct GramWeight
-{
-	double value;
-	double stddev;
-} GramWeight;
-
-/* What one noisy count on the lattice says. */
-static inline GramWeight
-gram_weight(int64 noisy, int64 sigma)
-{
-	return (GramWeight){noisy / (double) DP_LATTICE_ONE, sigma / (double) DP_LATTICE_ONE};
-}
 
 /*
  * S_k.  Gram number i (1..n) stands at index i - 1, in an order that depends
