@@ -34,7 +34,8 @@
  * first such event both processes are the same; so for every outcome of the
  * other words' noise the true one releases no novel word with probability at
  * least 1 - sum delta_j.  A list drawn anew, or filled up, in each round would
- * break this: a word could then be alone in the list of one round.
+ * break this: more novel words than the bound could then try their luck, each in
+ * some of the rounds that the statistic adds up.
  *
  * Both together: as in a set union of one round (doc/privacy.md, "One step"),
  * mu^2 = sum mu_j^2 and delta_t = sum delta_j.
