@@ -1,15 +1,15 @@
 #!/bin/bash
-# run.sh: make bench.  Yield, speed and memory of dp_ngrams, what distributions are worth,
-# and which terms are found under local privacy, on real data, each figure beside what it
-# is compared with, in one run on one private server.
+# run.sh: make bench.  Yield, speed and memory of dp_ngrams, what rounds gain, what
+# distributions are worth, and which terms are found under local privacy, on real data,
+# each figure beside what it is compared with, in one run on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
-# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git words
-# distributions local" runs only these parts.
+# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git rounds
+# words distributions local" runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git words distributions local}
+BENCH=${BENCH:-charges table4 speed git rounds words distributions local}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
 status=0
@@ -143,6 +143,7 @@ SQL
 }
 
 . "$here/distributions.sh"
+. "$here/rounds.sh"
 . "$here/local.sh"
 
 make_work bench
@@ -156,10 +157,11 @@ if have msnbc990928.seq.gz; then
     part table4 table4.sql
     if wanted speed; then speed; fi
 fi
-if { wanted git || wanted distributions; } && have git_commits.tsv.gz; then
+if { wanted git || wanted rounds || wanted distributions; } && have git_commits.tsv.gz; then
     load_git
     git_loaded=yes
     if wanted git; then git_speed; fi
+    if wanted rounds && [ "${msnbc_loaded:-}" = yes ]; then rounds; fi
 fi
 if { wanted words || wanted distributions; } && have enwiki_articles.tsv.gz; then
     load_articles
