@@ -20,7 +20,7 @@ SELECT ask(dataset, kind, epsilon, t, bound, :runs)
 FROM setting, unnest('{dpne,balanced,adaptive}'::text[]) AS kind WHERE dataset LIKE '%tenth';
 SELECT ask('git', kind, 1, 9, 100, :runs) FROM unnest('{dpne,balanced,adaptive}'::text[]) AS kind;
 SELECT ask('git', 'dpne', 1, 9, 100, :runs, c => 1.3);
-SELECT ask(dataset, kind, 4, 5, 100, 2, keep => true)
+SELECT ask(dataset, kind, 4, 5, 100, 2)
 FROM unnest('{noise,"noise, a common word"}'::text[]) AS dataset,
 	unnest('{dpne,balanced,adaptive,"adaptive, forecast"}'::text[]) AS kind;
 

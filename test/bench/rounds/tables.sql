@@ -10,8 +10,8 @@ CREATE FUNCTION share(v float8) RETURNS text LANGUAGE sql AS $$ SELECT to_char(1
 CREATE FUNCTION title(of_kind text) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN method = 'dpne-mr' THEN 'dpne-mr ' || of_kind ELSE of_kind END FROM kind WHERE kind = of_kind $$;
 
--- Released n-grams that nobody wrote.
-CREATE VIEW spurious AS
+-- Released n-grams that nobody wrote, of the calls whose n-grams were kept.
+CREATE MATERIALIZED VIEW spurious AS
 SELECT job.*, count(*) AS total, count(*) FILTER (WHERE users = 0) AS spurious, avg((users = 0)::int)::float8 AS share
 FROM job JOIN found ON job = id JOIN truth ON truth.dataset = job.dataset AND truth.n = found.n AND truth.ngram = found.ngram
 GROUP BY id;
@@ -62,7 +62,7 @@ SELECT dataset, kind, work_mem, min(seconds) AS seconds, min(processor) AS proce
 FROM measured GROUP BY dataset, kind, work_mem;
 
 \echo
-\echo ---- n-grams: msnbc eps 1, T 6; git eps 4, T 9; delta 1e-7, a tenth of it for the thresholds; :runs runs
+\echo ---- n-grams: msnbc eps 1, T 6; git eps 4, T 9; delta 1e-7, a tenth of it for the thresholds; mean of :runs runs ± sd
 \echo (spurious: share of the released n-grams that nobody wrote; passes: over the n-grams of the users, light ones
 \echo  after the plus; the relation is read once)
 SELECT dataset, title(kind) AS method, c, main.bound AS "Delta_0", amount(mean, sd, runs) AS total, lengths AS "by length",
@@ -96,13 +96,14 @@ ORDER BY calls.dataset DESC, ord, calls.t
 \crosstabview method t amount
 
 \echo
-\echo ---- users who have nothing in common: n-grams released in 2 runs, each by every method; of them spurious
-SELECT dataset, kind AS "of dpne-mr and dpne", sum(released) AS released, array_agg(DISTINCT released) AS "in a run"
+\echo ---- 50,000 users of ten random words; the same with one word common to all: n-grams released in each of 2 runs
+SELECT dataset, title(kind) AS method, array_to_string(array_agg(released ORDER BY run), ' ') AS released
 FROM (SELECT dataset, kind, run, sum(released) AS released FROM outcome WHERE dataset LIKE 'noise%' GROUP BY 1, 2, 3) s
-GROUP BY dataset, kind ORDER BY dataset, kind;
+	JOIN kind USING (kind)
+GROUP BY dataset, kind, ord ORDER BY dataset, ord;
 
 \echo
-\echo ---- n-grams by length (figure 1), dpsu-single with the whole budget at each length: :runs runs, of dpsu-* one
+\echo ---- n-grams by length (figure 1), dpsu-single with the whole budget at each length: mean of :runs runs, of dpsu-* one run
 SELECT title(kind) || ', ' || dataset AS method, n, amount(mean)
 FROM plain JOIN kind USING (kind) WHERE n IS NOT NULL AND kind NOT LIKE '%forecast'
 ORDER BY dataset DESC, ord, n

@@ -6,7 +6,7 @@
 -- of both sides releases no n-gram but of released ones.  kanon_ngrams knows the same, but
 -- looks at all n-grams of all lengths, which takes many times as long on the commits.
 
-SET work_mem = '512MB';
+SET work_mem = '2GB'; -- not all of which is taken
 
 CREATE TABLE truth (dataset text, n int, ngram text, users bigint);
 
@@ -60,13 +60,6 @@ FROM (SELECT author, message, row_number() OVER () AS doc FROM git_commits) g
 	JOIN (SELECT author, row_number() OVER ()::int AS usr FROM (SELECT DISTINCT author FROM git_commits) d) u USING (author),
 	ngrams(message, 1) WITH ORDINALITY AS t (token, at);
 CALL count_users('git');
-
-CREATE TEMP TABLE spot AS
-SELECT id AS usr, (id::bigint << 20) + at AS place, token FROM noise, ngrams(message, 1) WITH ORDINALITY AS t (token, at);
-CALL count_users('noise');
-CREATE TEMP TABLE spot AS
-SELECT id AS usr, (id::bigint << 20) + at AS place, token FROM noise_common, ngrams(message, 1) WITH ORDINALITY AS t (token, at);
-CALL count_users('noise, a common word');
 
 CREATE INDEX ON truth (dataset, n, ngram);
 ANALYZE truth;
