@@ -23,11 +23,7 @@
 #include "common/dp_gaussian.h"
 #include "ngram/plan.h"
 
-/*
- * Level 1 of dpne-mr takes this part of mu^2, all where there is no other level, and
- * ends early when a round adds less than this to S_1.
- */
-#define FIRST_SHARE 0.08
+/* Level 1 of dpne-mr ends early when a round adds less than this share to S_1. */
 #define LITTLE_GAIN 0.02
 
 /* The least part of a level's mu that a round may have, and the largest mu of all. */
@@ -224,11 +220,11 @@ ratio_is_possible(const NgramPlan *plan)
 		   dp_step_sigma(sqrt(plan->mu2 * least) * LEAST_PART, &sigma) == DP_OK;
 }
 
-/* What level 1 may spend of a call's mu^2. */
+/* What level 1 of dpne-mr may spend of a call's mu^2: as much as in dpne, where c = 1. */
 double
 ngram_first_mu2(const NgramPlan *plan)
 {
-	return plan->mu2 / DP_ROUND_UP * (plan->nsteps > 1 ? FIRST_SHARE : 1);
+	return plan->mu2 / DP_ROUND_UP / plan->nsteps;
 }
 
 /*
