@@ -24,7 +24,7 @@ BEGIN
 		options, arguments);
 	SELECT bool_or(ngram = 'in a yellow submarine'), count(*) FILTER (WHERE ngram ~ '[uv][0-9]'), bool_and(weight > 0 AND stddev > 0)
 	INTO phrase, own, good FROM answer;
-	SELECT sum(x) <= mu2::numeric, round(sum(x) / mu2::numeric, 3) INTO paid, spent
+	SELECT sum(x) <= mu2::numeric, round(sum(x) / mu2::numeric, 1) INTO paid, spent
 	FROM dpngram.releases r, LATERAL (SELECT x::numeric FROM jsonb_array_elements_text(r.used->'mu2') x) m
 	WHERE r.id = (SELECT max(id) FROM dpngram.releases WHERE relation = 'mr.posts') GROUP BY mu2;
 	DROP TABLE answer;
