@@ -41,6 +41,7 @@
 #include "ngram/bucket_support.h"
 #include "ngram/levels.h"
 #include "ngram/rounds.h"
+#include "ngram/schedule.h"
 
 /* The level in the making. */
 typedef struct RoundsLevel
@@ -91,17 +92,33 @@ set_noise(RoundsLevel *level, double mu2, double *spent)
 	return true;
 }
 
+static ScheduleSet
+schedule_set(const GramSet *set)
+{
+	return (ScheduleSet){.n = set->n, .key = set->key, .weight = set->weight};
+}
+
 /* The level's part of the mu^2 that is left. */
 static double
 levels_budget(const Levels *levels, uint64 total)
 {
 	const NgramPlan *plan = levels->extraction->plan;
-	double c = plan->query.schedule == SCHEDULE_RATIO ? plan->query.noise_ratio : 1.1;
-	double sum = 0;
+	const NgramQuery *query = &plan->query;
+	bool balanced = query->schedule == SCHEDULE_BALANCED;
+	ScheduleInput in = {.max_length = plan->nsteps,
+						.ratio = query->schedule == SCHEDULE_RATIO ? query->noise_ratio : 0,
+						.floor = balanced ? SCHEDULE_FLOOR_BALANCED : SCHEDULE_FLOOR_ADAPTIVE,
+						.whole = plan->mu2,
+						.left = extract_left(levels->extraction) * (1 - 1e-9),
+						.spurious = query->spurious,
+						.single_side = query->pruning == PRUNING_SINGLE,
+						.words = schedule_set(levels->set[1]),
+						.previous = schedule_set(levels->set[levels->k - 1]),
+						.members = (double) total};
 
-	for (int j = levels->k; j <= plan->nsteps; j++)
-		sum += pow(c, 2.0 * (levels->k - j));
-	return extract_left(levels->extraction) * (1 - 1e-9) / sum;
+	if (levels->k > 2)
+		in.middles = schedule_set(levels->set[levels->k - 2]);
+	return schedule_level(&in, levels->k);
 }
 
 static double
