@@ -211,9 +211,9 @@ report(FunctionCallInfo fcinfo, const Definition *def)
 /*
  * audit_rounds_definition(words int, users int, tokens int, max_length int, rounds int,
  *						   bound int, schedule text, pruning text, mu float8, eta float8,
- *						   memory bigint, runs int, seed bigint)
+ *						   memory bigint, runs int, seed bigint, cap int)
  *
- * tokens: of a user, on average; bound: D_1; memory: in bytes, so little that files are needed,
+ * tokens: of a user, on average; bound: D_1; cap: of a user's n-grams of a longer length; memory: in bytes, so little that files are needed,
  * or 2^28.
  */
 AUDIT_FUNCTION(audit_rounds_definition)
@@ -225,6 +225,7 @@ AUDIT_FUNCTION(audit_rounds_definition)
 	NgramPlan plan =
 		rounds_plan(max_length, audit_pruning(text_to_cstring(PG_GETARG_TEXT_PP(7))),
 					PG_GETARG_INT32(4), mu2, PG_GETARG_FLOAT8(9));
+	int cap = PG_GETARG_INT32(13);
 	DpRandom random;
 
 	verdicts_begin(fcinfo);
@@ -235,6 +236,8 @@ AUDIT_FUNCTION(audit_rounds_definition)
 	if (word_rounds_plan(WORD_ROUNDS_CUMULATIVE, mu2 / 5, 0.5, PG_GETARG_INT32(5), 0.02,
 						 &plan.words) != DP_OK)
 		elog(ERROR, "no plan");
+	for (int k = 2; k <= max_length; k++)
+		plan.step[k].bound = cap;
 	def.ref.plan = &plan;
 	def.ref.size[0] = 1;
 	for (int k = 1; k <= max_length; k++)

@@ -18,10 +18,52 @@
 #include "ngram/bias.h"
 
 /* ------------------------------------------------------------------------
- * users and strings
+ * strings
  * ------------------------------------------------------------------------ */
 
-typedef void (*GramsVisitor)(Reference *ref, uint64 user, const uint64 *rank, Size n);
+/* The parts of a string of k words: its first k - 1, and what is judged by beside them. */
+static const Gram *
+prefix_of(const Reference *ref, uint64 rank)
+{
+	return &ref->gram[ref->k - 1][rank / ref->world->words];
+}
+
+static const Gram *
+suffix_of(const Reference *ref, uint64 rank)
+{
+	if (ref->plan->query.pruning == PRUNING_SINGLE)
+		return &ref->gram[1][rank % ref->world->words];
+	return &ref->gram[ref->k - 1][rank % ref->size[ref->k - 1]];
+}
+
+/* Algorithm 1's V_k: (S_1 x S_{k-1}) n (S_{k-1} x S_1), or S_{k-1} x S_1. */
+bool
+reference_valid(const Reference *ref, uint64 rank)
+{
+	const Gram *word = ref->gram[1];
+	uint64 rest = ref->size[ref->k - 1];
+
+	if (prefix_of(ref, rank)->number == 0 || word[rank % ref->world->words].number == 0)
+		return false;
+	return ref->plan->query.pruning == PRUNING_SINGLE ||
+		   (word[rank / rest].number != 0 && suffix_of(ref, rank)->number != 0);
+}
+
+/* The number that the n-gram's noise and keyed hashes are made from. */
+static uint64
+content_of(const Reference *ref, uint64 rank)
+{
+	if (ref->k == 1)
+		return dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) rank + 1));
+	return dp_mix64((uint64) prefix_of(ref, rank)->number << 32 | suffix_of(ref, rank)->number,
+					ref->k);
+}
+
+/* ------------------------------------------------------------------------
+ * users
+ * ------------------------------------------------------------------------ */
+
+typedef void (*GramsVisitor)(Reference *ref, const uint64 *rank, Size n);
 
 static int
 compare_ranks(const void *a, const void *b)
@@ -45,7 +87,39 @@ distinct(uint64 *rank, Size n)
 	return kept;
 }
 
-/* Visit each user's distinct strings of k words, by rank. */
+typedef struct Hashed
+{
+	uint64 hash;
+	uint64 rank;
+} Hashed;
+
+static int
+compare_hashed(const void *a, const void *b)
+{
+	return compare_ranks(&((const Hashed *) a)->hash, &((const Hashed *) b)->hash);
+}
+
+/* Of a user's strings leave members of V_k, and of these the first by keyed hash. */
+static Size
+bounded(const Reference *ref, uint64 user, uint64 *rank, Size n)
+{
+	uint64 key = dp_mix64(ref->draws.sampling_key ^ ref->k, world_user_hash(user));
+	uint64 bound = ref->k == 1 ? ref->plan->words.bound : ref->plan->step[ref->k].bound;
+	Hashed *member = palloc((n + 1) * sizeof(Hashed));
+	Size members = 0;
+
+	for (Size i = 0; i < n; i++)
+		if (ref->k == 1 || reference_valid(ref, rank[i]))
+			member[members++] = (Hashed){dp_mix64(key, content_of(ref, rank[i])), rank[i]};
+	qsort(member, members, sizeof(Hashed), compare_hashed);
+	members = Min(members, bound);
+	for (Size i = 0; i < members; i++)
+		rank[i] = member[i].rank;
+	pfree(member);
+	return members;
+}
+
+/* Visit each user's strings of k words that count, by rank: the same in every round. */
 static void
 visit_users(Reference *ref, GramsVisitor visit)
 {
@@ -70,7 +144,7 @@ visit_users(Reference *ref, GramsVisitor visit)
 		run = 0;
 		if (step != WORLD_USER || i == 0)
 			continue;
-		visit(ref, user++, rank, distinct(rank, n));
+		visit(ref, rank, bounded(ref, user++, rank, distinct(rank, n)));
 		n = 0;
 	}
 	pfree(rank);
@@ -107,27 +181,18 @@ largest_weight(uint64 squares, uint64 bias)
  * level 1
  * ------------------------------------------------------------------------ */
 
-/* The words of a user's list, chosen once by keyed hash, that are not released yet. */
+/* A user's words that are not released yet share the weight. */
 static void
-count_words(Reference *ref, uint64 user, const uint64 *rank, Size n)
+count_words(Reference *ref, const uint64 *rank, Size n)
 {
-	uint64 key = ref->draws.sampling_key ^ NOISE_ROUND(1, 0);
 	Gram *word = ref->gram[1];
-	ItemList items;
 	Size left = 0;
 
-	item_list_init(&items);
-	item_list_begin_user(&items, DP_MAX_KEYS, dp_mix64(key, world_user_hash(user)));
 	for (Size i = 0; i < n; i++)
-		item_list_add(&items, rank[i] + 1,
-					  dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) rank[i] + 1)));
-	item_list_bound(&items, ref->plan->words.bound, items.user_key);
-	for (Size i = 0; i < items.n; i++)
-		left += word[items.item[i].key - 1].number == 0;
-	for (Size i = 0; i < items.n; i++)
-		if (word[items.item[i].key - 1].number == 0)
-			word[items.item[i].key - 1].weight += largest_weight(left, 1);
-	item_list_free(&items);
+		left += word[rank[i]].number == 0;
+	for (Size i = 0; i < n; i++)
+		if (word[rank[i]].number == 0)
+			word[rank[i]].weight += largest_weight(left, 1);
 }
 
 /* One round; returns how many words it released. */
@@ -145,12 +210,11 @@ judge_words(Reference *ref)
 	for (uint64 i = 0; i < ref->size[1]; i++)
 	{
 		Gram *word = &ref->gram[1][i];
-		uint64 content = dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) i + 1));
 
 		if (word->weight == 0)
 			continue;
 		word->sum += round->coefficient *
-					 (word->weight + noise_of(ref, ref->word_round, round->sigma, content));
+					 (word->weight + noise_of(ref, ref->word_round, round->sigma, content_of(ref, i)));
 		word->spent += round->coefficient;
 		word->weight = 0;
 		if (word->sum <= round->threshold)
@@ -185,42 +249,6 @@ reference_words(Reference *ref)
  * levels from 2 on
  * ------------------------------------------------------------------------ */
 
-/* The parts of a string of k words: its first k - 1, and what is judged by beside them. */
-static const Gram *
-prefix_of(const Reference *ref, uint64 rank)
-{
-	return &ref->gram[ref->k - 1][rank / ref->world->words];
-}
-
-static const Gram *
-suffix_of(const Reference *ref, uint64 rank)
-{
-	if (ref->plan->query.pruning == PRUNING_SINGLE)
-		return &ref->gram[1][rank % ref->world->words];
-	return &ref->gram[ref->k - 1][rank % ref->size[ref->k - 1]];
-}
-
-/* Algorithm 1's V_k: (S_1 x S_{k-1}) n (S_{k-1} x S_1), or S_{k-1} x S_1. */
-bool
-reference_valid(const Reference *ref, uint64 rank)
-{
-	const Gram *word = ref->gram[1];
-	uint64 rest = ref->size[ref->k - 1];
-
-	if (prefix_of(ref, rank)->number == 0 || word[rank % ref->world->words].number == 0)
-		return false;
-	return ref->plan->query.pruning == PRUNING_SINGLE ||
-		   (word[rank / rest].number != 0 && suffix_of(ref, rank)->number != 0);
-}
-
-/* The number that the n-gram's noise is keyed by. */
-static uint64
-content_of(const Reference *ref, uint64 rank)
-{
-	return dp_mix64((uint64) prefix_of(ref, rank)->number << 32 | suffix_of(ref, rank)->number,
-					ref->k);
-}
-
 /* h(xy) h(yz) / h(y), the sum of S_1 in place of h(y) where x and z meet; never negative. */
 static double
 prediction_of(const Reference *ref, uint64 rank)
@@ -239,11 +267,10 @@ prediction_of(const Reference *ref, uint64 rank)
 }
 
 static void
-find_support(Reference *ref, uint64 user, const uint64 *rank, Size n)
+find_support(Reference *ref, const uint64 *rank, Size n)
 {
 	for (Size i = 0; i < n; i++)
-		if (reference_valid(ref, rank[i]))
-			ref->gram[ref->k][rank[i]].supported = true;
+		ref->gram[ref->k][rank[i]].supported = true;
 }
 
 uint64
@@ -291,17 +318,15 @@ divide(Reference *ref)
 }
 
 static void
-count_grams(Reference *ref, uint64 user, const uint64 *rank, Size n)
+count_grams(Reference *ref, const uint64 *rank, Size n)
 {
 	Gram *gram = ref->gram[ref->k];
 	uint64 squares = 0;
 
 	for (Size i = 0; i < n; i++)
-		if (gram[rank[i]].supported)
-			squares += gram[rank[i]].bias * gram[rank[i]].bias;
+		squares += gram[rank[i]].bias * gram[rank[i]].bias;
 	for (Size i = 0; i < n; i++)
-		if (gram[rank[i]].supported)
-			gram[rank[i]].weight += largest_weight(squares, gram[rank[i]].bias);
+		gram[rank[i]].weight += largest_weight(squares, gram[rank[i]].bias);
 }
 
 static void

@@ -63,7 +63,7 @@ CREATE FUNCTION audit_dist_memory(method text, tune boolean, delta float8, runs 
 CREATE FUNCTION audit_rounds_definition(words int, users int, tokens int, max_length int,
                                         rounds int, bound int, schedule text, pruning text,
                                         mu float8, eta float8, memory bigint, runs int,
-                                        seed bigint)
+                                        seed bigint, cap int)
     RETURNS SETOF verdict AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION audit_rounds_price() RETURNS SETOF verdict
     AS :'library' LANGUAGE C STRICT;

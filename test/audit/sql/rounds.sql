@@ -20,7 +20,7 @@ FROM (VALUES (8, 100, 20, 4, 10, 5, 'balanced', 'both', 8, 0.05, 1 << 28),
          a(words, users, tokens, t, rounds, d1, schedule, pruning, mu, eta, memory),
      audit_rounds_definition(words, users, tokens, t, rounds, d1, schedule, pruning, mu, eta,
                              memory, CASE memory WHEN 0 THEN 1 ELSE :corpora END,
-                             (random() * 1e15)::bigint) v;
+                             (random() * 1e15)::bigint, CASE rounds WHEN 16 THEN 7 ELSE 1 << 20 END) v;
 
 \echo '# what one user changes in a level'
 SELECT tap_verdict(format('level %s, %s', level, what), v)

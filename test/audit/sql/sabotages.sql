@@ -128,6 +128,6 @@ SELECT audit_sabotage('none');
 
 -- And that of dpne-mr whatever changes a real row.
 SELECT caught(sabotage, 'audit_rounds_definition(200, 400, 30, 2, 10, 8, ''balanced'', ''both'', 4, 0.5, '
-                        '1 << 28, 1, 1)',
+                        '1 << 28, 1, 1, 1 << 20)',
               'rows equal the definition''s, weights and deviations to the last bit')
 FROM unnest('{max-norm,nearest,stale-norm,weighted,redrawn}'::text[]) sabotage;
