@@ -26,13 +26,13 @@
 /* Cells of a count, a place in the bucket, and a row: its statistic and its history. */
 #define COUNT_CELLS 20
 #define PLACE_CELLS 20
-#define LAW_CELLS 8
+#define LAW_CELLS 4
 #define HISTORY_CELLS 4
 #define ROW_CELLS (LAW_CELLS * HISTORY_CELLS)
 #define LOW_CELLS 32
 
 /* Cells that hold less than this, of both samples, are thrown together. */
-#define FULL_CELL 40
+#define FULL_CELL 25
 
 typedef struct Member
 {
