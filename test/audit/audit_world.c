@@ -143,10 +143,12 @@ run_release(const World *world, WorldRelease release, Noise *noise, const Extrac
 
 	noise->sampling_key = dp_random_u64(&noise->random);
 	if (release.ngrams)
+	{
 		extract_ngrams(&extraction, &released);
+		corpus_free(extraction.corpus);
+	}
 	else
 		set_union_run(&extraction, release.set_union, &released);
-	corpus_free(extraction.corpus);
 	run->steps_done = extraction.steps_done;
 	memcpy(run->mu2, extraction.mu2, sizeof(run->mu2));
 	MemoryContextSwitchTo(old);
