@@ -166,24 +166,35 @@ forecast_part(const ScheduleInput *in, int k, double rest)
 	return part[0];
 }
 
+/*
+ * What length k gets at least: long n-grams are few, and each takes as much budget as a
+ * short one, so the floor rises from an even share to twice that.
+ */
+static double
+length_floor(const ScheduleInput *in, int k)
+{
+	return in->floor * in->whole / in->max_length * Max(1, 2.0 * k / in->max_length);
+}
+
 /* The budget of length k >= 2: more than 0, and at most what is left. */
 double
 schedule_level(const ScheduleInput *in, int k)
 {
-	int levels = in->max_length - k + 1;
-	double floor = in->floor * in->whole / in->max_length;
-	double rest = in->left - levels * floor;
-	double sum = 0;
+	double floors = 0;
+	double shares = 0;
+	double rest;
 
-	if (levels == 1)
+	if (k == in->max_length)
 		return in->left;
-	if (in->ratio > 0)
+	for (int j = k; j <= in->max_length; j++)
 	{
-		for (int j = 0; j < levels; j++)
-			sum += pow(in->ratio, -2.0 * j);
-		return Min(in->left, in->left / sum);
+		floors += length_floor(in, j);
+		shares += in->ratio > 0 ? pow(in->ratio, 2.0 * (k - j)) : 0;
 	}
+	if (in->ratio > 0)
+		return Min(in->left, in->left / shares);
+	rest = in->left - floors;
 	if (!(rest > 0))
-		return in->left / levels;
-	return Min(in->left, floor + rest * forecast_part(in, k, rest));
+		return Min(in->left, in->left * (length_floor(in, k) / floors));
+	return Min(in->left, length_floor(in, k) + rest * forecast_part(in, k, rest));
 }

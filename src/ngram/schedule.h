@@ -8,8 +8,9 @@
 #include "ngram/gram_weight.h"
 
 /*
- * What every length gets at least, as a share of an equal part of the whole: so much
- * that no length has fewer n-grams than by dpne, or as little as keeps a length alive.
+ * What short n-grams of every length get at least, as a share of an equal part of the
+ * whole, and the longest ones twice: so much that no length has fewer n-grams than by
+ * dpne, or as little as keeps a length alive.
  */
 #define SCHEDULE_FLOOR_BALANCED 0.3
 #define SCHEDULE_FLOOR_ADAPTIVE 0.02

@@ -198,7 +198,8 @@ spends_all(ScheduleInput *in)
 		double mu2 = schedule_level(in, k);
 		double least = in->ratio > 0 ? 0 : in->floor * in->whole / in->max_length;
 
-		least = Min(least, in->left / (in->max_length - k + 1));
+		if (least * 2 * (in->max_length - k + 1) > in->left)
+			least = 0;
 		if (!(mu2 > 0 && mu2 >= least && mu2 <= in->left) || mu2 != schedule_level(in, k))
 			return false;
 		if (k == in->max_length && mu2 != in->left)
