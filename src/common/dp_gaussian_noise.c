@@ -168,7 +168,7 @@ dp_gaussian_noise_prepare(DpGaussianNoise *noise, int64 sigma)
 	set_aliases(noise);
 }
 
-/* *sum = u height exp(x^2/(2 sigma^2)), rounded down or up, or "most" if it's not below that. */
+/* *sum = u height exp(x^2/(2 sigma^2)), rounded down or up, or a part of it beyond "most". */
 static void
 fixed_left_side(uint64 *sum, uint64 *term, const uint64 *most, int whole, int words,
 				const DpGaussianNoise *noise, const Proposal *proposal, int known, bool up)
@@ -186,7 +186,7 @@ fixed_left_side(uint64 *sum, uint64 *term, const uint64 *most, int whole, int wo
 		bool tiny = term[words] <= 16;
 
 		CHECK_FOR_INTERRUPTS();
-		if (dp_fixed_compare(sum, most, words) >= 0)
+		if (dp_fixed_compare(sum, most, words) > 0)
 			return;
 		for (int i = 0; i < words; i++)
 			tiny &= term[i] == 0;
