@@ -98,10 +98,11 @@ schedule_set(const GramSet *set)
 	return (ScheduleSet){.n = set->n, .key = set->key, .weight = set->weight};
 }
 
-/* The level's part of the mu^2 that is left. */
-static double
-levels_budget(const Levels *levels, uint64 total)
+/* All that the schedule knows: released sets and public numbers. */
+static ScheduleInput
+schedule_input(const RoundsLevel *level)
 {
+	const Levels *levels = level->levels;
 	const NgramPlan *plan = levels->extraction->plan;
 	const NgramQuery *query = &plan->query;
 	bool balanced = query->schedule == SCHEDULE_BALANCED;
@@ -114,29 +115,23 @@ levels_budget(const Levels *levels, uint64 total)
 						.single_side = query->pruning == PRUNING_SINGLE,
 						.words = schedule_set(levels->set[1]),
 						.previous = schedule_set(levels->set[levels->k - 1]),
-						.members = (double) total};
+						.members = (double) buckets_total(level->buckets)};
 
 	if (levels->k > 2)
 		in.middles = schedule_set(levels->set[levels->k - 2]);
-	return schedule_level(&in, levels->k);
-}
-
-static double
-levels_forecast(const Levels *levels, double mu2)
-{
-	return levels->set[levels->k - 1]->n;
+	return in;
 }
 
 /* How many spurious n-grams the level may have in expectation. */
 static double
-spurious_bound(const RoundsLevel *level, double mu2)
+spurious_bound(const RoundsLevel *level, const ScheduleInput *in, double mu2)
 {
 	const NgramQuery *query = &level->levels->extraction->plan->query;
-	double yield = level->levels->set[level->levels->k - 1]->n;
+	double share_of = in->previous.n;
 
 	if (query->spurious_of == SPURIOUS_OF_FORECAST)
-		yield = levels_forecast(level->levels, mu2);
-	return query->spurious * Min(yield, (double) buckets_total(level->buckets));
+		share_of = schedule_yield(in, level->levels->k, mu2);
+	return query->spurious * Min(share_of, in->members);
 }
 
 /* Part V_k, and find each part's threshold and the rate at which noise alone exceeds it. */
@@ -300,16 +295,21 @@ trace(const RoundsLevel *level)
 	trace->level(trace->state, levels->set[levels->k], buckets_total(level->buckets), support, 0);
 }
 
-/* The level's part of what is left; false if it is too little for any noise. */
+/*
+ * The level's part of what is left, as noise and thresholds; false if it is too little for
+ * any noise.
+ */
 static bool
-take_budget(RoundsLevel *level, double *mu2)
+prepare(RoundsLevel *level)
 {
+	ScheduleInput in = schedule_input(level);
+	double mu2 = schedule_level(&in, level->levels->k);
 	double spent;
 
-	*mu2 = levels_budget(level->levels, buckets_total(level->buckets));
-	if (!set_noise(level, *mu2, &spent))
+	if (!set_noise(level, mu2, &spent))
 		return false;
 	extract_spend(level->levels->extraction, level->levels->k, spent);
+	set_thresholds(level, spurious_bound(level, &in, mu2));
 	return true;
 }
 
@@ -320,16 +320,12 @@ level_rounds(Levels *levels)
 	Extraction *extraction = levels->extraction;
 	int k = levels->k;
 	RoundsLevel level = {.levels = levels};
-	double mu2;
 
 	levels->set[k] = gramset_create(k);
 	level.buckets = buckets_create(levels->set[k - 1], k > 2 ? levels->set[k - 2] : NULL,
 								   levels->set[1], extraction->plan->query.pruning);
-	if (buckets_total(level.buckets) > 0 && take_budget(&level, &mu2))
+	if (buckets_total(level.buckets) > 0 && prepare(&level))
 	{
-		double bound = spurious_bound(&level, mu2);
-
-		set_thresholds(&level, bound);
 		run_rounds(&level);
 		extraction->steps_done++;
 		if (extraction->trace)

@@ -23,8 +23,12 @@
 #include "common/dp_gaussian.h"
 #include "ngram/plan.h"
 
-/* Level 1 of dpne-mr ends early when a round adds less than this share to S_1. */
+/*
+ * Level 1 of dpne-mr ends early when a round adds less than this share to S_1; and what
+ * it gets at most where the schedule is adaptive.
+ */
 #define LITTLE_GAIN 0.02
+#define FIRST_SHARE_ADAPTIVE 0.12
 
 /* The least part of a level's mu that a round may have, and the largest mu of all. */
 #define LEAST_PART (1.0 / 64)
@@ -220,11 +224,18 @@ ratio_is_possible(const NgramPlan *plan)
 		   dp_step_sigma(sqrt(plan->mu2 * least) * LEAST_PART, &sigma) == DP_OK;
 }
 
-/* What level 1 of dpne-mr may spend of a call's mu^2: as much as in dpne, where c = 1. */
+/*
+ * What level 1 of dpne-mr may spend of a call's mu^2: as much as in dpne, where c = 1; but
+ * where the sum over all lengths counts more than each, not more than is good for it.
+ */
 double
 ngram_first_mu2(const NgramPlan *plan)
 {
-	return plan->mu2 / DP_ROUND_UP / plan->nsteps;
+	double share = 1.0 / plan->nsteps;
+
+	if (plan->query.schedule == SCHEDULE_ADAPTIVE && plan->nsteps > 1)
+		share = Min(share, FIRST_SHARE_ADAPTIVE);
+	return plan->mu2 / DP_ROUND_UP * share;
 }
 
 /*

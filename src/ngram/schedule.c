@@ -141,23 +141,43 @@ improve(const Schedule *schedule, double *part)
 		part[j] /= sum;
 }
 
-/* The part that length k gets of "rest", which is for all lengths from k on. */
-static double
-forecast_part(const ScheduleInput *in, int k, double rest)
+/* What there may be from length k on, to share the budget "rest". */
+static Schedule *
+schedule_make(const ScheduleInput *in, int k, double rest)
 {
 	Schedule *schedule = palloc(sizeof(Schedule));
-	double part[FORECAST_MAX_LEVELS];
 	double p = MOST_SPURIOUS;
-	int levels = in->max_length - k + 1;
 
 	if (in->members > 0)
 		p = Min(p, in->spurious * Min(1, in->previous.n / in->members));
 	if (dp_normal_isf(p, &schedule->threshold) != DP_OK)
 		schedule->threshold = LATER_THRESHOLD;
 	schedule->trust = k == 2 ? independent : chained;
-	schedule->equal = rest / levels;
+	schedule->equal = rest / (in->max_length - k + 1);
 	forecast_make(in, k, LATER_THRESHOLD * LEAST_WEIGHT / sqrt(rest), &schedule->forecast);
 	believe(schedule);
+	return schedule;
+}
+
+/* How many n-grams length k is forecast to release with the budget mu2. */
+double
+schedule_yield(const ScheduleInput *in, int k, double mu2)
+{
+	Schedule *schedule = schedule_make(in, k, mu2);
+	double released = yield(schedule, 0, mu2);
+
+	pfree(schedule);
+	return released;
+}
+
+/* The part that length k gets of "rest", which is for all lengths from k on. */
+static double
+forecast_part(const ScheduleInput *in, int k, double rest)
+{
+	Schedule *schedule = schedule_make(in, k, rest);
+	double part[FORECAST_MAX_LEVELS];
+	int levels = in->max_length - k + 1;
+
 	for (int j = 0; j < levels; j++)
 		part[j] = 1.0 / levels;
 	for (int i = 0; i < ITERATIONS; i++)

@@ -40,5 +40,6 @@ typedef struct ScheduleInput
 } ScheduleInput;
 
 extern double schedule_level(const ScheduleInput *in, int k);
+extern double schedule_yield(const ScheduleInput *in, int k, double mu2);
 
 #endif /* DPNGRAM_SCHEDULE_H */
