@@ -38,7 +38,7 @@ FROM dp_ngrams('arg.few', 'u', 'body', 8, 1e-6, max_length => 3, method => 'dpsu
 SELECT method, round((stddev / (SELECT stddev FROM arg.noise WHERE method = 'dpsu-all'))::numeric, 4) AS ratio, "distinct"
 FROM arg.noise ORDER BY method;
 SELECT round((max(stddev) FILTER (WHERE share > 0.5) / max(stddev) FILTER (WHERE share < 0.5))::numeric, 2) AS ratio
-FROM unnest('{0.1,0.9}'::float8[]) share, dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, threshold_share => share);
+FROM unnest('{0.1,0.9}'::float8[]) share, dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, method => 'dpne', threshold_share => share);
 
 -- the price is that of the noise, and delta_add the threshold's share
 SELECT n, min(stddev) AS stddev INTO arg.priced FROM dp_ngrams('arg.few', 'u', 'body', 4, 1e-6, method => 'dpne', noise_ratio => 0.5, max_length => 4, threshold_share => 0.3) GROUP BY n;

@@ -34,7 +34,7 @@ SELECT options, c.* FROM unnest(ARRAY['{"schedule": "balanced"}', '{"schedule": 
 	'{"spurious_of": "forecast"}', '{"spurious_of": "forecast", "schedule": "adaptive"}']::jsonb[]) options, mr.call(options) c;
 SELECT pruning, c.* FROM unnest('{both,single}'::text[]) pruning, mr.call('{"schedule": "adaptive"}', format(', pruning => %L', pruning)) c;
 -- lengths that nothing has leave their part
-SELECT c.* FROM mr.call('{}', ', max_length => 32') c;
+SELECT phrase, own, paid, spent < 1 AS left, good FROM mr.call('{}', ', max_length => 32') c;
 -- one length alone takes all
 SELECT n, count(*) FILTER (WHERE ngram !~ '^[uv][0-9]') AS shared, count(*) FILTER (WHERE ngram ~ '^[uv][0-9]') AS own
 FROM dp_ngrams('mr.posts', 'who', 'body', 8, 1e-6, max_length => 1) GROUP BY n;
