@@ -213,8 +213,8 @@ report(FunctionCallInfo fcinfo, const Definition *def)
  *						   bound int, schedule text, pruning text, mu float8, eta float8,
  *						   memory bigint, runs int, seed bigint, cap int)
  *
- * tokens: of a user, on average; bound: D_1; cap: of a user's n-grams of a longer length; memory: in bytes, so little that files are needed,
- * or 2^28.
+ * tokens: of a user, on average; bound: D_1; cap: of a user's n-grams of a longer length;
+ * memory: in bytes, so little that files are needed, or 2^28.
  */
 AUDIT_FUNCTION(audit_rounds_definition)
 {

@@ -210,11 +210,12 @@ judge_words(Reference *ref)
 	for (uint64 i = 0; i < ref->size[1]; i++)
 	{
 		Gram *word = &ref->gram[1][i];
+		int64 drawn;
 
 		if (word->weight == 0)
 			continue;
-		word->sum += round->coefficient *
-					 (word->weight + noise_of(ref, ref->word_round, round->sigma, content_of(ref, i)));
+		drawn = noise_of(ref, ref->word_round, round->sigma, content_of(ref, i));
+		word->sum += round->coefficient * (word->weight + drawn);
 		word->spent += round->coefficient;
 		word->weight = 0;
 		if (word->sum <= round->threshold)
