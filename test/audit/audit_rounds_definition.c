@@ -28,12 +28,14 @@ typedef struct Definition
 	Size rows;
 	Size capacity;
 	bool traced[MOST_LEVELS + 1];
+	WorldRun run;
 
 	/* verdicts */
 	int64 runs;
-	int64 compared;	 /* rows */
-	int64 different; /* rows that are not the same */
-	int64 levels;	 /* of length 2 and more */
+	int64 compared;	   /* rows */
+	int64 different;   /* rows that are not the same */
+	int64 levels;	   /* of length 2 and more */
+	int64 other_noise; /* levels with sigmas that the released rows don't explain */
 	int64 spurious;
 	int64 bad_spurious; /* rows of nobody's outside V_k, below the threshold, or off the lattice */
 	int64 spilled;
@@ -132,18 +134,41 @@ run_engine(Definition *def, Size memory)
 						  .level = ignore_level,
 						  .bucket = keep_bucket,
 						  .state = def};
-	WorldRun run = {.memory = memory};
 	Noise noise;
 
+	def->run.memory = memory;
 	audit_log_clear();
 	def->rows = 0;
 	memset(def->traced, 0, sizeof(def->traced));
 	noise_init(&noise, true, def->seed);
-	world_run_within(def->ref.world, def->ref.plan, &noise, &trace, keep_row, def, &run);
+	world_run_within(def->ref.world, def->ref.plan, &noise, &trace, keep_row, def, &def->run);
 	noise_init(&def->ref.draws, true, def->seed);
 	def->ref.draws.sampling_key = noise.sampling_key;
 	def->spilled += audit_log_spilled();
 	def->runs++;
+}
+
+/* Are the level's sigmas what the schedule makes of the rows before it? */
+static bool
+is_scheduled(const Definition *def)
+{
+	const Reference *ref = &def->ref;
+	double left = ref->plan->mu2;
+	double mu2;
+
+	for (int k = 1; k < ref->k; k++)
+		left -= def->run.mu2[k];
+	/* of a unit in 10^9 less than all may be spent */
+	mu2 = reference_budget(ref, left * (1 - 1e-9));
+	for (int j = 0; j < ref->noise.rounds; j++)
+	{
+		double share = (double) ref->noise.coefficient[j] / (double) ref->noise.total;
+		double sigma = DP_LATTICE_ONE / sqrt(mu2 * share);
+
+		if (fabs((double) ref->noise.sigma[j] - sigma) > 3 + 1e-9 * sigma)
+			return false;
+	}
+	return true;
 }
 
 /* One run of the engine, and the definition of it, as far as the engine came. */
@@ -162,6 +187,7 @@ run_and_compare(Definition *def, Size memory)
 			reference_words(ref);
 		else if (def->traced[k] && level_noise(&ref->noise, k, ref->plan->query.rounds))
 		{
+			def->other_noise += !is_scheduled(def);
 			reference_level(ref);
 			def->levels++;
 		}
@@ -198,6 +224,8 @@ report(FunctionCallInfo fcinfo, const Definition *def)
 			def->compared > 0 && def->different == 0, def->different, 0, def->compared);
 	verdict(fcinfo, "each bucket has the members and the support that it should",
 			def->levels > 0 && def->ref.wrong_buckets == 0, def->ref.wrong_buckets, 0, def->levels);
+	verdict(fcinfo, "each level's noise is what the schedule makes of the rows before it",
+			def->other_noise == 0, def->other_noise, 0, def->levels);
 	verdict(fcinfo, "nobody's rows are in V_k, passed their threshold, and are on the lattice",
 			def->bad_spurious == 0, def->bad_spurious, 0, def->spurious);
 	verdict(fcinfo, "at most eta min(|S_k-1|, |V_k|) of nobody's are expected",

@@ -4,8 +4,8 @@
  *	  every string of k words.
  *
  * Noise is keyed by seed, round and n-gram, so that it is that of the engine.  What a call
- * may choose as it likes from what is public is taken from the engine, too: the rounds'
- * sigmas, the buckets' edges, the thresholds, the function of the biases.  (That they are
+ * may choose as it likes from what is public is taken from the engine, too: the functions
+ * that make budgets and biases, the buckets' edges, the thresholds.  (That they are
  * within the debit, and make no more spurious n-grams than promised, is judged elsewhere
  * and in divide().)
  */
@@ -16,6 +16,7 @@
 #include "audit_rounds_reference.h"
 #include "common/dp_sample.h"
 #include "ngram/bias.h"
+#include "ngram/schedule.h"
 
 /* ------------------------------------------------------------------------
  * strings
@@ -421,4 +422,61 @@ reference_number(Reference *ref)
 	for (at = 0; at < n; at++)
 		member[at].gram->number = (uint32) at + 1;
 	pfree(member);
+}
+
+/* ------------------------------------------------------------------------
+ * the budget
+ * ------------------------------------------------------------------------ */
+
+/* S_k in the order of its numbers, its key made of those of its parts. */
+static ScheduleSet
+set_of(const Reference *ref, int k)
+{
+	Reference at = *ref;
+	uint32 n = (uint32) reference_released(ref, k);
+	uint64 *key = palloc0((n + 1) * sizeof(uint64));
+	GramWeight *weight = palloc0((n + 1) * sizeof(GramWeight));
+
+	at.k = k;
+	for (uint64 i = 0; i < ref->size[k]; i++)
+	{
+		const Gram *gram = &ref->gram[k][i];
+
+		if (gram->number == 0)
+			continue;
+		weight[gram->number - 1] = gram->released;
+		if (k > 1)
+			key[gram->number - 1] =
+				(uint64) prefix_of(&at, i)->number << 32 | suffix_of(&at, i)->number;
+	}
+	return (ScheduleSet){.n = n, .key = key, .weight = weight};
+}
+
+/*
+ * Level k's part of the mu^2 that is left: the schedule's function, of nothing but what
+ * the levels before have released.
+ */
+double
+reference_budget(const Reference *ref, double left)
+{
+	const NgramQuery *query = &ref->plan->query;
+	double members = 0;
+	ScheduleInput in = {.max_length = ref->plan->nsteps,
+						.ratio = query->schedule == SCHEDULE_RATIO ? query->noise_ratio : 0,
+						.floor = query->schedule == SCHEDULE_BALANCED ?
+									 SCHEDULE_FLOOR_BALANCED :
+									 SCHEDULE_FLOOR_ADAPTIVE,
+						.whole = ref->plan->mu2,
+						.left = left,
+						.spurious = query->spurious,
+						.single_side = query->pruning == PRUNING_SINGLE};
+
+	in.words = set_of(ref, 1);
+	in.previous = set_of(ref, ref->k - 1);
+	if (ref->k > 2)
+		in.middles = set_of(ref, ref->k - 2);
+	for (uint64 i = 0; i < ref->size[ref->k]; i++)
+		members += reference_valid(ref, i);
+	in.members = members;
+	return schedule_level(&in, ref->k);
 }

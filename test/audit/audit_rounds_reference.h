@@ -51,6 +51,7 @@ typedef struct Reference
 	int64 biased;		  /* rows with a bias below 1 */
 } Reference;
 
+extern double reference_budget(const Reference *ref, double left);
 extern void reference_words(Reference *ref);
 extern void reference_level(Reference *ref);
 extern bool reference_valid(const Reference *ref, uint64 rank);
