@@ -25,10 +25,12 @@
 
 /*
  * Level 1 of dpne-mr ends early when a round adds less than this share to S_1; and what
- * it gets at most where the schedule is adaptive.
+ * it gets at most where the schedule is adaptive: of the whole, or of an equal part of
+ * it where there are few lengths.
  */
 #define LITTLE_GAIN 0.02
 #define FIRST_SHARE_ADAPTIVE 0.12
+#define FIRST_OF_EQUAL_ADAPTIVE 0.4
 
 /* The least part of a level's mu that a round may have, and the largest mu of all. */
 #define LEAST_PART (1.0 / 64)
@@ -234,7 +236,7 @@ ngram_first_mu2(const NgramPlan *plan)
 	double share = 1.0 / plan->nsteps;
 
 	if (plan->query.schedule == SCHEDULE_ADAPTIVE && plan->nsteps > 1)
-		share = Min(share, FIRST_SHARE_ADAPTIVE);
+		share = Min(share, Max(FIRST_SHARE_ADAPTIVE, FIRST_OF_EQUAL_ADAPTIVE / plan->nsteps));
 	return plan->mu2 / DP_ROUND_UP * share;
 }
 
