@@ -84,5 +84,11 @@ SELECT count(*) FROM dp_ngrams('mr.few', 'who', 'body', 1, 1e-12);
 SELECT count(*) FROM dp_ngrams('mr.few', 'who', 'body', 1, 1e-12, options => '{"schedule": "adaptive"}');
 SELECT used->'steps' AS steps FROM dpngram.releases WHERE relation = 'mr.few' ORDER BY id DESC LIMIT 1;
 
-SELECT dp_unprotect(t) FROM unnest('{mr.posts,mr.many,mr.few}'::text[]) t;
+-- where a forecast is nothing at all, since every longer n-gram is predicted to be too light, it is taken for one n-gram
+CREATE TABLE mr.light AS SELECT u AS who, CASE WHEN u <= 10 THEN 'a b' WHEN u <= 20 THEN 'b c' ELSE 'b' END AS body FROM generate_series(1, 30000) u;
+SELECT dp_protect('mr.light', 'who', 1000, 0.5);
+SELECT string_agg(ngram, ', ' ORDER BY n, ngram) FROM dp_ngrams('mr.light', 'who', 'body', 50, 1e-6, max_length => 3, spurious => 1e-6, options => '{"spurious_of": "forecast", "rounds": 1}');
+SELECT used->'steps' AS steps FROM dpngram.releases WHERE relation = 'mr.light' ORDER BY id DESC LIMIT 1;
+
+SELECT dp_unprotect(t) FROM unnest('{mr.posts,mr.many,mr.few,mr.light}'::text[]) t;
 DROP SCHEMA mr CASCADE;

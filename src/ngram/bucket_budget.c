@@ -33,6 +33,12 @@
 #define EVEN 0.2
 #define EVEN_AT_FIRST 0.1
 
+/*
+ * No member is released on noise alone less often than this, which costs nothing and which
+ * the samplers take: nobody's n-grams may be rare, but must never be impossible.
+ */
+#define LEAST_RATE 1e-33
+
 /* The prior guess of rho counts like so many members. */
 #define PRIOR_MEMBERS 50.0
 
@@ -91,7 +97,7 @@ divide(const double *gain, const uint64 *members, double bound, double even, dou
 		double part = even / nonempty + (sum > 0 ? (1 - even) * y[i] / sum : (1 - even) / nonempty);
 
 		if (members[i] > 0)
-			rate[i] = Min(MAX_RATE, bound * part / (double) members[i]);
+			rate[i] = Max(LEAST_RATE, Min(MAX_RATE, bound * part / (double) members[i]));
 	}
 }
 

@@ -122,7 +122,10 @@ schedule_input(const RoundsLevel *level)
 	return in;
 }
 
-/* How many spurious n-grams the level may have in expectation. */
+/*
+ * How many spurious n-grams the level may have in expectation.  A forecast may be 0, where
+ * all that is predicted is light: it is taken for one n-gram.
+ */
 static double
 spurious_bound(const RoundsLevel *level, const ScheduleInput *in, double mu2)
 {
@@ -130,7 +133,7 @@ spurious_bound(const RoundsLevel *level, const ScheduleInput *in, double mu2)
 	double share_of = in->previous.n;
 
 	if (query->spurious_of == SPURIOUS_OF_FORECAST)
-		share_of = schedule_yield(in, level->levels->k, mu2);
+		share_of = Max(schedule_yield(in, level->levels->k, mu2), 1);
 	return query->spurious * Min(share_of, in->members);
 }
 
@@ -152,7 +155,7 @@ set_thresholds(RoundsLevel *level, double bound)
 	{
 		double p;
 
-		if (rate[i] == 0)
+		if (level->yield.members[i] == 0)
 			continue;
 		if (dp_combination_threshold(&level->noise, rate[i], &level->threshold[i]) != DP_OK ||
 			dp_combination_tail(&level->noise, level->threshold[i], &p) != DP_OK ||
