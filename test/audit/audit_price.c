@@ -393,6 +393,7 @@ contribute(Contribution *contribution, Size s, int copies, uint64 user)
 	contribution->squares = 0;
 	contribution->found = 0;
 	contribution->uneven = false;
+	extract_bound(&contribution->items);
 	extract_contribute(&contribution->items, histogram);
 	histogram_consume(histogram, note_weight, contribution);
 }
