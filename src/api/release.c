@@ -85,6 +85,18 @@ is_interrupt(const ErrorData *error)
 		   error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
+/*
+ * Temporary files that the failed run left are closed at the transaction's abort, when
+ * messages go to the client again: under log_temp_files, with their sizes.  So these are
+ * logged no more, until the abort is done and puts the setting back.
+ */
+static void
+hush_abort(void)
+{
+	(void) set_config_option("log_temp_files", "-1", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+}
+
 /* Whatever went wrong, the caller learns that something did, and no more. */
 static void
 mask_error(const LedgerReceipt *receipt, MemoryContext context)
@@ -94,6 +106,7 @@ mask_error(const LedgerReceipt *receipt, MemoryContext context)
 	MemoryContextSwitchTo(context);
 	error = CopyErrorData();
 	FlushErrorState();
+	hush_abort();
 	ledger_release_failed(receipt->release_id);
 	/* without its context, where a function of the owner's may stand with its data */
 	if (is_interrupt(error))

@@ -47,6 +47,20 @@ ok((grep { $_ >= 1_600_000 } @files_small), 'with 64 kB the corpus is');
 cmp_ok(scalar(grep { $_ < 1_600_000 } @files_small), '>=', 16, 'and so are histograms, in parts');
 is($rows_small, $rows_large, 'and the rows are the same, weights and all');
 
+# a call that fails leaves its files to the transaction's abort: their sizes go to nobody
+my $start = -s $node->logfile;
+my ($rc, $out, $err) = $node->psql('postgres', qq{
+	SET client_min_messages = log;
+	SET work_mem = '64kB';
+	SELECT count(*) FROM (SELECT DISTINCT i FROM generate_series(1, 400000) i OFFSET 0) s;
+	SET temp_file_limit = '3MB';
+	SELECT count(*) FROM $ngrams;});
+my ($before, $after) = split(/could not be read/, $err);
+like($before, qr/LOG:  temporary file: .*, size \d{7}/, 'clients may be told the sizes of their files');
+ok(defined($after), 'a call that writes too much fails');
+unlike($after // '', qr/temporary file/, 'and tells no sizes');
+like(substr(slurp_file($node->logfile), $start), qr/failed with SQLSTATE 53400/, 'because of its files');
+
 # set unions: the corpus, the users' lists, and their order where that counts
 foreach my $method (qw(cumulative policy_gaussian policy_laplace))
 {
