@@ -36,7 +36,7 @@ FROM (VALUES (2, 'an n-gram of its own', 32, 1, 0, 10, 0.67, 224, 150, :power),
 
 \echo '# what one user changes in a call, whose budget the user may steer'
 SELECT tap_verdict(format('%s, %s users a word', schedule, word_users), v)
-FROM (VALUES ('adaptive', 20, 10, 10000, 0.6), ('adaptive', 3, 2, 10000, 0),
+FROM (VALUES ('adaptive', 20, 10, 10000, 0.6), ('adaptive', 8, 3, 10000, 0),
              ('balanced', 10, 3, 5000, 0.5), ('1.2', 6, 3, 5000, 0))
          a(schedule, word_users, gram_users, runs, power),
      audit_rounds_call(schedule, word_users, gram_users, 12, 1e-6, runs * :scale, power) v;
