@@ -143,7 +143,8 @@ parse_ngrams_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("method dpne-mr has no argument \"noise_ratio\""),
-				 errhint("Its option \"schedule\" may be a ratio.")));
+				 errhint("Its option \"schedule\" may be a ratio; the argument is for method "
+						 "dpne.")));
 	parse_schedule(&schedule, query);
 	if (!(rounds >= 1 && rounds <= NGRAM_MAX_ROUNDS && rounds == floor(rounds)))
 		bad_argument("rounds", psprintf("an integer between 1 and %d", NGRAM_MAX_ROUNDS));
