@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "ngram/candidates.h"
@@ -66,6 +67,7 @@ candidates_create(const GramSet *previous, uint32 words, uint32 previous_numbers
 	{
 		uint32 suffix = all_words ? 0 : (uint32) previous->key[a];
 
+		CHECK_FOR_INTERRUPTS();
 		candidates->before[a] = total;
 		candidates->first[a] = all_words ? 1 : start[suffix];
 		total += all_words ? words : start[suffix + 1] - start[suffix];

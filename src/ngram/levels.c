@@ -188,7 +188,10 @@ index_set(Levels *levels, const GramSet *set)
 		histogram_free(levels->numbers);
 	levels->numbers = histogram_create(SIZE_MAX / 4);
 	for (uint32 i = 0; i < set->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		histogram_add(levels->numbers, level_item(set->key[i], set->length), i + 1);
+	}
 }
 
 /* Make S_k from S_{k-1}; false when nothing longer can be released. */
