@@ -93,17 +93,17 @@ speed()
     measure "floor: read in the same order, split into tokens" "" \
         "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' '))) || ' tokens' AS result
            FROM (SELECT visitor, pages FROM msnbc ORDER BY visitor) s"
-    measure "dp_ngrams" "" "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
-        max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
-    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" \
+    measure "dp_ngrams, dpne" "" "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
+        method => 'dpne', max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
+    measure "dp_ngrams, dpne, work_mem 1 GB" "SET work_mem = '1GB';" \
         "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
-        max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
+        method => 'dpne', max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
     sql --file="$here/pure_sql.sql"
     measure "the same algorithm in pure SQL, work_mem 1 GB" "SET work_mem = '1GB';" \
         "SELECT pure_sql_dpne('msnbc', 'visitor', 'pages', 6, 10) || ' n-grams' AS result"
 }
 
-git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, max_contributions => 100)"
+git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, method => 'dpne', max_contributions => 100)"
 
 git_speed()
 {
@@ -112,30 +112,36 @@ git_speed()
     measure "floor: read in the same order, split into tokens" "" \
         "SELECT sum(cardinality(string_to_array(lower(message), ' '))) || ' tokens' AS result
            FROM (SELECT author, message FROM git_commits ORDER BY author) s"
-    measure "dp_ngrams, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
-    measure "dp_ngrams, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
+    measure "dp_ngrams, dpne, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
+    measure "dp_ngrams, dpne, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
     sql --tuples-only -c "SELECT 'n-grams by length: ' || string_agg(c::text, ' ' ORDER BY n) || ' = ' || sum(c)
         FROM (SELECT n, count(*) c FROM $git_call GROUP BY n) s"
-    same_rows
+    same_rows "$git_call" dpne
+    same_rows "${git_call/dpne/dpne-mr}" dpne-mr
+    scan_in_the_middle
 }
 
 # One seed, one result: whatever work_mem is and wherever the scan starts.
-same_rows()
+same_rows() # CALL LABEL
 {
-    local reference result settings
+    local reference= result settings
     for settings in "SET work_mem = '4MB'" "SET work_mem = '1GB'" \
         "SET synchronize_seqscans = on; SELECT count(*) FROM (SELECT FROM git_commits LIMIT 300000) s"; do
         result=$(sql --tuples-only --no-align <<SQL | tail -n 1
 SET client_min_messages = error;
 SET dpngram.test_seed = 7;
 $settings;
-SELECT count(*) || ' rows, md5 ' || md5(string_agg(r::text, E'\n')) FROM $git_call r;
+SELECT count(*) || ' rows, md5 ' || md5(string_agg(r::text, E'\n')) FROM $1 r;
 SQL
         )
         reference=${reference:-$result}
-        printf '%-58s %s\n' "seed 7, ${settings%%;*}" "$result"
+        printf '%-58s %s\n' "$2, seed 7, ${settings%%;*}" "$result"
         [ "$result" = "$reference" ] || { echo "NOT THE SAME ROWS"; status=1; }
     done
+}
+
+scan_in_the_middle()
+{
     sql --tuples-only -c "SELECT count(*) FROM (SELECT FROM git_commits LIMIT 300000) s" \
         -c "SELECT 'such a scan begins at row ' || ctid::text FROM git_commits LIMIT 1" | tail -n 2
     sql --tuples-only -c "SELECT 'table ' || pg_size_pretty(pg_relation_size('git_commits')) ||
