@@ -145,8 +145,8 @@ do for [set = 1:2] {
     set xlabel (set == 1 ? "" : "c: noise of a length by that of the length before")
     unset ylabel
     if (set == 1) { set key at screen 0.75, screen 0.95 }
-    plot "rounds_eta.dat" index block(set, 1) every ::2::2 using (0.5):2:(1.2):(0) with vectors nohead ls 1 title method[1], \
-        "rounds_eta.dat" index block(set, 2) every ::2::2 using (0.5):2:(1.2):(0) with vectors nohead ls 2 title method[2], \
+    plot "rounds_eta.dat" index block(set, 1) every ::1::1 using (0.5):2:(1.2):(0) with vectors nohead ls 1 title method[1], \
+        "rounds_eta.dat" index block(set, 2) every ::1::1 using (0.5):2:(1.2):(0) with vectors nohead ls 2 title method[2], \
         "rounds_c.dat" index block(set, 3) using 1:2 with linespoints ls 3 title method[3], \
         "rounds_c.dat" index block(set, 7) using 1:2 with linespoints ls 7 title "dpne-mr of ratio c"
 }

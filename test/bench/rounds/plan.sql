@@ -10,22 +10,22 @@ CREATE TEMP VIEW whole AS SELECT * FROM setting WHERE dataset IN ('msnbc', 'git'
 -- and as the best that it gets from other bounds on users.
 SELECT ask(dataset, kind, epsilon, t, bound, :runs, keep => true)
 FROM whole, unnest('{dpne,balanced,adaptive,"balanced, forecast","adaptive, forecast"}'::text[]) AS kind;
-SELECT ask(dataset, 'dpne', epsilon, t, bound, :runs, c => best_c + d, keep => d = 0)
+SELECT ask(dataset, 'dpne', epsilon, t, bound, CASE d WHEN 0 THEN :runs ELSE 2 END, c => best_c + d, keep => d = 0)
 FROM whole, unnest('{-0.1,0,0.1}'::numeric[]) AS d;
-SELECT ask(dataset, kind, epsilon, t, 300, :runs, c => c)
+SELECT ask(dataset, kind, epsilon, t, 300, 2, c => c)
 FROM whole, unnest('{dpne,"dpne, unbounded"}'::text[]) AS kind, unnest(ARRAY[1, best_c]) AS c;
 
 -- small data; eps 1 on git; nothing in common
 SELECT ask(dataset, kind, epsilon, t, bound, :runs)
 FROM setting, unnest('{dpne,balanced,adaptive}'::text[]) AS kind WHERE dataset LIKE '%tenth';
-SELECT ask('git', kind, 1, 9, 100, :runs) FROM unnest('{dpne,balanced,adaptive}'::text[]) AS kind;
-SELECT ask('git', 'dpne', 1, 9, 100, :runs, c => 1.3);
+SELECT ask('git', kind, 1, 9, 100, 2) FROM unnest('{dpne,balanced,adaptive}'::text[]) AS kind;
+SELECT ask('git', 'dpne', 1, 9, 100, 2, c => 1.3);
 SELECT ask(dataset, kind, 4, 5, 100, 2)
 FROM unnest('{noise,"noise, a common word"}'::text[]) AS dataset,
 	unnest('{dpne,balanced,adaptive,"adaptive, forecast"}'::text[]) AS kind;
 
 -- T; T = 9 on MSNBC is for the coverage, too
-SELECT ask(dataset, kind, epsilon, other, bound, 2, keep => other = 9)
+SELECT ask(dataset, kind, epsilon, other, bound, 1, keep => other = 9)
 FROM whole, unnest('{dpne,balanced,adaptive}'::text[]) AS kind, generate_series(3, 9) AS other
 WHERE other <> t;
 
@@ -46,12 +46,12 @@ WHERE kind NOT LIKE 'dpsu%' OR other IN (0.5, epsilon, 8);
 
 -- figure 3: eta and c
 SELECT ask(dataset, kind, epsilon, t, bound, 1, eta => other)
-FROM whole, unnest('{dpne,balanced,adaptive}'::text[]) AS kind, unnest('{0.001,0.003,0.01,0.03,0.1}'::numeric[]) AS other;
+FROM whole, unnest('{dpne,balanced,adaptive}'::text[]) AS kind, unnest('{0.001,0.01,0.1}'::numeric[]) AS other;
 SELECT ask(dataset, kind, epsilon, t, bound, 1, c => other)
 FROM whole, unnest('{dpne,ratio}'::text[]) AS kind, unnest('{0.6,0.8,1,1.2,1.4,1.6}'::numeric[]) AS other;
 
 -- figure 4: pruning
-SELECT ask(dataset, kind, epsilon, t, bound, 2, pruning => 'single')
+SELECT ask(dataset, kind, epsilon, t, bound, 1, pruning => 'single')
 FROM whole, unnest('{dpne,balanced,adaptive}'::text[]) AS kind;
 
 SELECT count(*) || ' calls of dp_ngrams' AS planned FROM job;

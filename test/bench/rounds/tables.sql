@@ -62,7 +62,7 @@ SELECT dataset, kind, work_mem, min(seconds) AS seconds, min(processor) AS proce
 FROM measured GROUP BY dataset, kind, work_mem;
 
 \echo
-\echo ---- n-grams: msnbc eps 1, T 6; git eps 4, T 9; delta 1e-7, a tenth of it for the thresholds; mean of :runs runs ± sd
+\echo ---- n-grams: msnbc eps 1, T 6; git eps 4, T 9; delta 1e-7, a tenth of it for the thresholds; mean of :runs runs ± sd, of 2 at other c and other Delta_0
 \echo (spurious: share of the released n-grams that nobody wrote; passes: over the n-grams of the users, light ones
 \echo  after the plus; the relation is read once)
 SELECT dataset, title(kind) AS method, c, main.bound AS "Delta_0", amount(mean, sd, runs) AS total, lengths AS "by length",
@@ -81,14 +81,14 @@ FROM fastest f JOIN fastest d USING (dataset, work_mem) JOIN kind ON kind.kind =
 WHERE d.kind = 'dpne' ORDER BY dataset DESC, work_mem DESC, ord;
 
 \echo
-\echo ---- a tenth of the users; eps 1 on git
+\echo ---- a tenth of the users, mean of :runs runs; eps 1 on git, of 2
 SELECT dataset, epsilon AS eps, title(kind) AS method, c, amount(mean, sd, runs) AS total, lengths AS "by length"
 FROM calls JOIN kind USING (kind)
 WHERE dataset LIKE '%tenth' OR (dataset, epsilon, t, eta, pruning) = ('git', 1, 9, 0.01, 'both') AND runs > 1
 ORDER BY dataset DESC, ord, c;
 
 \echo
-\echo ---- T: mean total of 2 runs (:runs where T is that of the table above)
+\echo ---- T: total of 1 run (mean of :runs where T is that of the table above)
 SELECT title(kind) || ', ' || calls.dataset AS method, 'T ' || calls.t AS t, amount(mean)
 FROM calls JOIN setting s ON (s.dataset, s.epsilon, s.bound) = (calls.dataset, calls.epsilon, calls.bound) JOIN kind USING (kind)
 WHERE calls.dataset IN ('msnbc', 'git') AND kind IN ('dpne', 'balanced', 'adaptive') AND c = 1 AND eta = 0.01 AND pruning = 'both'
@@ -110,7 +110,7 @@ ORDER BY dataset DESC, ord, n
 \crosstabview method n amount
 
 \echo
-\echo ---- both-side and single-side pruning (figure 4, left), 2 runs
+\echo ---- both-side and single-side pruning (figure 4, left), single side 1 run
 SELECT dataset, title(kind) AS method, pruning, amount(mean, sd, runs) AS total, lengths AS "by length"
 FROM calls JOIN setting USING (dataset, epsilon, t, bound) JOIN kind USING (kind)
 WHERE dataset IN ('msnbc', 'git') AND kind IN ('dpne', 'balanced', 'adaptive') AND c = 1 AND eta = 0.01
