@@ -41,20 +41,28 @@ SELECT dataset, kind, n, mean, sd
 FROM mean JOIN setting USING (dataset, epsilon, t, bound)
 WHERE dataset IN ('msnbc', 'git') AND kind NOT IN ('ratio', 'dpne, unbounded') AND eta = 0.01 AND c = 1 AND pruning = 'both';
 
--- The share of the n-grams of at least K users that a call of T 9 releases.
-CREATE MATERIALIZED VIEW coverage AS
-SELECT t.dataset, kind, t.n, least_users, count(*) AS of, avg(coalesce(hits, 0) / runs::float8) AS share
-FROM unnest('{10,20,30,50,70,100,200,300,500,700,1000}'::int[]) AS least_users
-	JOIN truth t ON users >= least_users
-	JOIN (SELECT dataset, kind, count(*) AS runs FROM job JOIN setting USING (dataset, epsilon, bound)
+-- The share of the n-grams of at least K users that a call of T 9 releases: both counted
+-- for each number of users first.
+CREATE MATERIALIZED VIEW written AS
+SELECT dataset, n, users, count(*) AS ngrams FROM truth WHERE users >= 10 GROUP BY dataset, n, users;
+CREATE MATERIALIZED VIEW released AS
+SELECT dataset, kind, n, users, count(*)::float8 / runs AS ngrams
+FROM (SELECT id, dataset, kind, count(*) OVER (PARTITION BY dataset, kind) AS runs
+		FROM job JOIN setting USING (dataset, epsilon, bound)
 		WHERE job.t = 9 AND c = 1 AND eta = 0.01 AND pruning = 'both' AND kind IN ('dpne', 'balanced', 'adaptive')
-		GROUP BY dataset, kind) k USING (dataset)
-	LEFT JOIN (SELECT dataset, kind, found.n, ngram, count(*) AS hits
-		FROM job JOIN setting USING (dataset, epsilon, bound) JOIN found ON job = id
-		WHERE job.t = 9 AND c = 1 AND eta = 0.01 AND pruning = 'both' GROUP BY dataset, kind, found.n, ngram) h
-		USING (dataset, kind, n, ngram)
-WHERE t.dataset IN ('msnbc', 'git')
-GROUP BY t.dataset, kind, t.n, least_users;
+			AND dataset IN ('msnbc', 'git')) j
+	JOIN found ON job = id JOIN truth USING (dataset, n, ngram)
+WHERE users >= 10
+GROUP BY dataset, kind, n, users, runs;
+
+CREATE VIEW coverage AS
+SELECT dataset, kind, n, least_users, of, coalesce(hits, 0) / of AS share
+FROM unnest('{10,20,30,50,70,100,200,300,500,700,1000}'::int[]) AS least_users,
+	(SELECT DISTINCT dataset, kind FROM released) k,
+	LATERAL (SELECT n, sum(ngrams)::float8 AS of FROM written w
+		WHERE w.dataset = k.dataset AND users >= least_users GROUP BY n) w
+	LEFT JOIN LATERAL (SELECT sum(ngrams) AS hits FROM released r
+		WHERE (r.dataset, r.kind, r.n) = (k.dataset, k.kind, w.n) AND users >= least_users) r ON true;
 
 -- Seconds of the fastest of three calls, work_mem 1 GB.
 CREATE VIEW fastest AS

@@ -43,7 +43,7 @@ SELECT format('%s, eps %s, T %s, %s: total less that of dpne', dataset, compared
 FROM compared JOIN setting s USING (dataset, bound)
 WHERE n IS NULL AND kind IN ('balanced', 'adaptive')
 	AND (compared.t <> s.t AND compared.epsilon = s.epsilon OR compared.t = s.t AND compared.epsilon <> s.epsilon OR dataset LIKE '%tenth')
-ORDER BY dataset DESC, compared.t, kind DESC;
+ORDER BY dataset DESC, compared.t, compared.epsilon, kind DESC;
 
 -- Spurious n-grams: of each length at most eta times those of the length before are
 -- expected, so at most eta in all, but for three times the root of their number.
