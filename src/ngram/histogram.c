@@ -57,16 +57,16 @@ struct Histogram
 };
 
 /*
- * How many n-grams the table may have.  While it grows, the old table stands
- * beside one of twice its size; and a simplehash that is fuller than this grows
- * by itself when keys collide in a row.
+ * How many members a simplehash with entries of this size may have.  While it grows,
+ * the old table stands beside one of twice its size; and one that is fuller than
+ * this grows by itself when keys collide in a row.
  */
-static uint64
-members_within(Size memory_limit)
+uint64
+table_members_within(Size memory_limit, Size entry)
 {
 	uint64 size = 256;
 
-	while (size * 2 * 3 / 2 * sizeof(HistogramEntry) <= memory_limit && size < MAX_TABLE_SIZE)
+	while (size * 2 * 3 / 2 * entry <= memory_limit && size < MAX_TABLE_SIZE)
 		size *= 2;
 	return size / 10 * 7;
 }
@@ -80,7 +80,9 @@ create_at_depth(Size memory_limit, int depth)
 											   "dpngram histogram", ALLOCSET_DEFAULT_SIZES);
 	histogram->files = CurrentMemoryContext;
 	histogram->limit = memory_limit;
-	histogram->max_members = depth < MAX_DEPTH ? members_within(memory_limit) : UINT64_MAX;
+	histogram->max_members = UINT64_MAX;
+	if (depth < MAX_DEPTH)
+		histogram->max_members = table_members_within(memory_limit, sizeof(HistogramEntry));
 	histogram->depth = depth;
 	histogram->table = sums_create(histogram->context, 256, NULL);
 	return histogram;

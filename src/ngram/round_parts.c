@@ -16,12 +16,12 @@
 
 #include "common/dp_audit.h"
 #include "common/dp_weights.h"
+#include "ngram/histogram.h"
 #include "ngram/round_parts.h"
 
 #define MAX_FILES 32 /* that what finds no room is divided among at a time */
 #define FILE_BITS 10 /* of an n-gram's hash decide */
 #define MAX_DEPTH 6	 /* divided so often: 60 bits */
-#define MAX_NUMBERS (UINT64CONST(1) << 31)
 
 /* An n-gram's number while the lists are made. */
 typedef struct NumberEntry
@@ -79,15 +79,11 @@ round_file_read(BufFile *file, void *to, Size size)
 				(errcode_for_file_access(), errmsg("could not read from a temporary file")));
 }
 
-/* How many n-grams the table may have; as in histogram.c. */
+/* How many n-grams a part may have. */
 static uint64
 members_within(Size memory_limit)
 {
-	uint64 size = 256;
-
-	while (size * 2 * 3 / 2 * sizeof(NumberEntry) <= memory_limit && size < MAX_NUMBERS)
-		size *= 2;
-	return size / 10 * 7;
+	return table_members_within(memory_limit, sizeof(NumberEntry));
 }
 
 static PartBuilder *
