@@ -40,6 +40,14 @@ SELECT n, count(*) FILTER (WHERE ngram !~ '^[uv][0-9]') AS shared, count(*) FILT
 FROM dp_ngrams('mr.posts', 'who', 'body', 8, 1e-6, max_length => 1) GROUP BY n;
 SELECT used->'steps' AS steps, abs((used->'mu2'->>0)::numeric / mu2 - 1) < 1e-5 AS all FROM dpngram.releases WHERE relation = 'mr.posts' ORDER BY id DESC LIMIT 1;
 
+-- level 1 leaves what further rounds would add little to, but for fewer than ten words
+CREATE TABLE mr.three AS SELECT u AS who, 'one two three'::text AS body FROM generate_series(1, 600) u;
+SELECT dp_protect('mr.three', 'who', 5000, 1e-2);
+SELECT count(*) FILTER (WHERE n = 1) AS words FROM dp_ngrams('mr.posts', 'who', 'body', 20, 1e-6, max_length => 2);
+SELECT count(*) FILTER (WHERE n = 1) AS words FROM dp_ngrams('mr.three', 'who', 'body', 20, 1e-6, max_length => 2);
+SELECT relation, round((used->'mu2'->>0)::numeric / mu2::numeric, 1) AS level_1 FROM dpngram.releases
+WHERE id IN (SELECT max(id) FROM dpngram.releases WHERE relation IN ('mr.posts', 'mr.three') GROUP BY relation) ORDER BY relation;
+
 -- bounds: of level 1 what max_contributions says, of others what is named
 SELECT count(*) >= 0 AS answered FROM unnest('{NULL,"{7,NULL,5}","{7,6,5}"}'::text[]) bounds,
 	LATERAL (SELECT FROM dp_ngrams('mr.posts', 'who', 'body', 1, 1e-6, max_length => 3, max_contributions => 50,

@@ -27,6 +27,9 @@ typedef struct WordRound
 	int64 divisor;	   /* what makes the statistic a weight in lattice units */
 } WordRound;
 
+/* With fewer words released, a round that adds none says little of those to come. */
+#define WORDS_TO_STOP 10
+
 /* What the rounds do and cost, fixed before any row is read. */
 typedef struct WordRounds
 {

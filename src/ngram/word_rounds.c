@@ -41,7 +41,9 @@
  * mu^2 = sum mu_j^2 and delta_t = sum delta_j.
  *
  * An early stop (stop_below) is decided by what was released, so it costs
- * nothing; the caller learns how much of mu^2 was used.
+ * nothing; the caller learns how much of mu^2 was used.  The first rounds are
+ * the noisiest: where few words are to be had they may add one and then none,
+ * so there is no stop before WORDS_TO_STOP.
  */
 #include "postgres.h"
 
@@ -364,7 +366,8 @@ run_rounds(WordRun *run)
 			redraw_lists(run, i);
 		count_round(run);
 		judge_round(run, i);
-		if (i > 0 && run->nfound - before < rounds->stop_below * run->nfound)
+		if (i > 0 && run->nfound >= WORDS_TO_STOP &&
+			run->nfound - before < rounds->stop_below * run->nfound)
 			return i + 1;
 	}
 	return rounds->n;

@@ -242,7 +242,7 @@ reference_words(Reference *ref)
 		visit_users(ref, count_words);
 		found = judge_words(ref);
 		all += found;
-		if (ref->word_round > 0 && found < rounds->stop_below * all)
+		if (ref->word_round > 0 && all >= WORDS_TO_STOP && found < rounds->stop_below * all)
 			break;
 	}
 }
