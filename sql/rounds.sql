@@ -98,5 +98,5 @@ SELECT dp_protect('mr.light', 'who', 1000, 0.5);
 SELECT string_agg(ngram, ', ' ORDER BY n, ngram) FROM dp_ngrams('mr.light', 'who', 'body', 50, 1e-6, max_length => 3, spurious => 1e-6, options => '{"spurious_of": "forecast", "rounds": 1}');
 SELECT used->'steps' AS steps FROM dpngram.releases WHERE relation = 'mr.light' ORDER BY id DESC LIMIT 1;
 
-SELECT dp_unprotect(t) FROM unnest('{mr.posts,mr.many,mr.few,mr.light}'::text[]) t;
+SELECT dp_unprotect(t) FROM unnest('{mr.posts,mr.three,mr.many,mr.few,mr.light}'::text[]) t;
 DROP SCHEMA mr CASCADE;
