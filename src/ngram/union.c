@@ -26,20 +26,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "common/dp_sample.h"
 #include "ngram/extract.h"
-
-#define FINGERPRINT_PRIME ((UINT64CONST(1) << 61) - 1)
-
-/* (a * b + c) mod 2^61 - 1, for arguments below 2^61 */
-static inline uint64
-fingerprint_step(uint64 a, uint64 b, uint64 c)
-{
-	dp_uint128 x = (dp_uint128) a * b + c;
-	uint64 y = (uint64) (x & FINGERPRINT_PRIME) + (uint64) (x >> 61);
-
-	return y >= FINGERPRINT_PRIME ? y - FINGERPRINT_PRIME : y;
-}
+#include "ngram/fingerprint.h"
 
 /* How a step tells n-grams of several words apart; all zero where it has none. */
 typedef struct Fingerprints
@@ -267,13 +255,6 @@ find_words(UnionState *state, const Fingerprints *fingerprints)
 	histogram_free(index);
 }
 
-/* A random evaluation point: not 0, and below the prime. */
-static uint64
-random_point(DpRandom *random)
-{
-	return 1 + dp_uniform(random, FINGERPRINT_PRIME - 1);
-}
-
 /* The polynomial in a word's bytes; begins with 1, so that the length counts too. */
 static uint64
 word_fingerprint(const Vocabulary *vocabulary, uint32 id, uint64 point)
@@ -295,9 +276,9 @@ fingerprints_create(Extraction *extraction, int step)
 	uint32 words = vocabulary_size(extraction->vocabulary);
 	uint64 byte_point;
 
-	prints.id_point = random_point(random);
-	prints.word_point = random_point(random);
-	byte_point = random_point(random);
+	prints.id_point = fingerprint_point(random);
+	prints.word_point = fingerprint_point(random);
+	byte_point = fingerprint_point(random);
 	if (extraction->plan->step[step].max_length == 1)
 		return prints;
 	prints.word = MemoryContextAllocHuge(CurrentMemoryContext,
