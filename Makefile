@@ -50,22 +50,27 @@ NGRAM_OBJS = \
 	src/ngram/level_rounds.o \
 	src/ngram/levels.o \
 	src/ngram/noise.o \
+	src/ngram/pairs.o \
 	src/ngram/plan.o \
 	src/ngram/policy.o \
 	src/ngram/read.o \
 	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
 	src/ngram/schedule.o \
-	src/ngram/skips.o \
 	src/ngram/set_union.o \
 	src/ngram/set_union_run.o \
+	src/ngram/skips.o \
+	src/ngram/source_local.o \
 	src/ngram/spurious.o \
 	src/ngram/tokenize.o \
 	src/ngram/tokenize_parser.o \
 	src/ngram/tokenize_word.o \
 	src/ngram/union.o \
+	src/ngram/user_grams.o \
 	src/ngram/vocabulary.o \
-	src/ngram/word_rounds.o
+	src/ngram/walk.o \
+	src/ngram/word_rounds.o \
+	src/ngram/words.o
 
 # Distributions over a public vocabulary, and what they are judged by; doesn't know the ledger.
 DIST_OBJS = \

@@ -19,6 +19,7 @@
 #include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "ngram/extract.h"
+#include "ngram/fingerprint.h"
 
 /* Corpus and histogram share what a hash table may take. */
 Size
@@ -36,6 +37,29 @@ extract_user_weight(Size s)
 	if (DP_SABOTAGED(SABOTAGE_NEAREST))
 		return (int64) rint((double) DP_LATTICE_ONE / sqrt((double) s));
 	return dp_lattice_weight(s);
+}
+
+/*
+ * The random point of the words' keys.  Made from the sampling key, by a bijection: it is as
+ * uniform as that.
+ */
+uint64
+extract_word_point(const Noise *noise)
+{
+	return 1 + dp_splitmix_finish(noise->sampling_key) % (FINGERPRINT_PRIME - 1);
+}
+
+/* What those who count need to know; max_tokens was seen to by the reader. */
+CountSpec
+extract_count_spec(const NgramPlan *plan, const Noise *noise)
+{
+	CountSpec spec = {.pruning = plan->query.pruning,
+					  .sampling_key = noise->sampling_key,
+					  .word_point = extract_word_point(noise)};
+
+	for (int k = 1; k <= plan->nsteps; k++)
+		spec.bound[k] = plan->step[k].bound;
+	return spec;
 }
 
 /* What of the debited mu^2 no step has spent. */

@@ -11,6 +11,7 @@
 #include "ngram/histogram.h"
 #include "ngram/noise.h"
 #include "ngram/plan.h"
+#include "ngram/source.h"
 #include "ngram/vocabulary.h"
 
 /*
@@ -40,6 +41,7 @@ typedef struct Extraction
 	Vocabulary *vocabulary;
 	Corpus *corpus;
 	Noise *noise;
+	TextSource *source;		   /* methods by level: of the texts, instead of the two before */
 	Size memory_limit;		   /* bytes, for one histogram */
 	const ExtractTrace *trace; /* NULL but in tests */
 
@@ -53,12 +55,16 @@ extern void extract_ngrams(Extraction *extraction, ReleasedGrams *released);
 
 /* union.c: one set union of all n-grams of a step's lengths */
 extern void extract_union(Extraction *extraction, int step, ReleasedGrams *released);
-extern GramSet *extract_words(Extraction *extraction, uint32 **word_ids);
 
-/* levels.c: the levels of dpne */
+/* level_plain.c: S_1 in one round */
+extern GramSet *extract_words(Extraction *extraction, TextSource *source, WordText **words);
+
+/* levels.c: the levels of dpne and dpne-mr */
 extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
 
 /* what all do to one user's n-grams */
+extern CountSpec extract_count_spec(const NgramPlan *plan, const Noise *noise);
+extern uint64 extract_word_point(const Noise *noise);
 extern int64 extract_user_weight(Size s);
 extern void extract_begin_user(const Extraction *extraction, int step, ItemList *items,
 							   uint64 user_hash);

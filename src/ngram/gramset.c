@@ -10,6 +10,7 @@
 
 #include "common/dp_base.h"
 #include "ngram/gramset.h"
+#include "ngram/plan.h"
 
 typedef struct Member
 {
@@ -82,33 +83,39 @@ next_row(ReleasedGrams *grams)
 	return &grams->gram[grams->n++];
 }
 
-/* Append a row: the tokens with these vocabulary ids, joined by one blank. */
+/* Append a row: words joined by one blank. */
 void
-released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids, int length,
-			 GramWeight weight)
+released_add(ReleasedGrams *grams, const WordText *word, int length, GramWeight weight)
 {
 	ReleasedGram *row = next_row(grams);
 	Size total = 0;
 	char *to;
-	int len;
 
 	for (int i = 0; i < length; i++)
-	{
-		(void) vocabulary_string(vocabulary, ids[i], &len);
-		total += len + 1;
-	}
+		total += word[i].len + 1;
 	row->length = length;
 	row->weight = weight;
 	row->text = to = palloc_extended(total, MCXT_ALLOC_HUGE);
 	row->text_len = (int) total - 1;
 	for (int i = 0; i < length; i++)
 	{
-		const char *token = vocabulary_string(vocabulary, ids[i], &len);
-
-		memcpy(to, token, len);
-		to += len;
+		memcpy(to, word[i].bytes, word[i].len);
+		to += word[i].len;
 		*to++ = ' ';
 	}
+}
+
+/* The same with words by their ids. */
+void
+released_add_ids(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids,
+				 int length, GramWeight weight)
+{
+	WordText word[NGRAM_MAX_LENGTH];
+
+	Assert(length <= NGRAM_MAX_LENGTH);
+	for (int i = 0; i < length; i++)
+		word[i].bytes = vocabulary_string(vocabulary, ids[i], &word[i].len);
+	released_add(grams, word, length, weight);
 }
 
 static int

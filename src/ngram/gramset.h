@@ -30,6 +30,13 @@ extern GramSet *gramset_create(int length);
 extern void gramset_add(GramSet *set, uint64 key, GramWeight weight);
 extern void gramset_sort(GramSet *set);
 
+/* A word's bytes, not terminated. */
+typedef struct WordText
+{
+	const char *bytes;
+	int len;
+} WordText;
+
 /* What is returned to the caller in the end. */
 typedef struct ReleasedGram
 {
@@ -46,8 +53,10 @@ typedef struct ReleasedGrams
 	Size capacity;
 } ReleasedGrams;
 
-extern void released_add(ReleasedGrams *grams, const Vocabulary *vocabulary, const uint32 *ids,
-						 int length, GramWeight weight);
+extern void released_add(ReleasedGrams *grams, const WordText *word, int length,
+						 GramWeight weight);
+extern void released_add_ids(ReleasedGrams *grams, const Vocabulary *vocabulary,
+							 const uint32 *ids, int length, GramWeight weight);
 extern void released_sort(ReleasedGrams *grams, Size from);
 
 #endif /* DPNGRAM_GRAMSET_H */

@@ -19,6 +19,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
@@ -101,6 +103,28 @@ clear_seen(ItemList *list, int bits)
 /* From here on memory counts more than a few steps in the hash table. */
 #define LONG_LIST ((Size) 1 << 20)
 
+/* Up to so many items, comparing all with all is faster than a hash table. */
+#define SHORT_LIST 8
+
+static void
+distinct_of_few(ItemList *list)
+{
+	Size kept = 0;
+
+	for (Size i = 0; i < list->n; i++)
+	{
+		ItemKey item = list->item[i];
+		Size at = 0;
+
+		while (at < kept &&
+			   (list->item[at].key != item.key || list->item[at].content != item.content))
+			at++;
+		if (at == kept)
+			list->item[kept++] = item;
+	}
+	list->n = kept;
+}
+
 /* Drop duplicates: a user counts once for each n-gram. */
 void
 item_list_distinct(ItemList *list)
@@ -109,6 +133,11 @@ item_list_distinct(ItemList *list)
 	Size mask = ((Size) 1 << bits) - 1;
 	Size kept = 0;
 
+	if (list->n <= SHORT_LIST)
+	{
+		distinct_of_few(list);
+		return;
+	}
 	clear_seen(list, bits);
 	for (Size i = 0; i < list->n; i++)
 	{
@@ -127,6 +156,60 @@ item_list_distinct(ItemList *list)
 	list->n = kept;
 }
 
+/*
+ * More keyed hashes than this are below the bound-th smallest with a probability that is
+ * next to nothing: hashes are as good as uniform, and 2^-64 of this is the share that so
+ * many have.
+ */
+static uint64
+generous_limit(Size bound, Size n)
+{
+	double share = ((double) bound + 8 * sqrt((double) bound) + 32) / (double) n;
+
+	return share >= 1 ? PG_UINT64_MAX : (uint64) ldexp(share, 64);
+}
+
+/* Put the keyed hashes up to a limit into the work space; returns how many there are. */
+static Size
+hashes_within(ItemList *list, uint64 user_key, uint64 limit)
+{
+	Size n = 0;
+
+	for (Size i = 0; i < list->n; i++)
+	{
+		uint64 hash = dp_mix64(user_key, list->item[i].content);
+
+		list->hash[n] = hash;
+		n += hash <= limit;
+	}
+	return n;
+}
+
+/*
+ * The keyed hash from which on items don't count, if no more than "bound" of the distinct
+ * items may, which are more.  Only the smallest hashes need sorting.
+ */
+uint64
+item_list_limit(ItemList *list, Size bound, uint64 user_key)
+{
+	Size n;
+
+	Assert(list->n > bound);
+	if (list->n > list->hash_capacity)
+	{
+		if (list->hash)
+			pfree(list->hash);
+		list->hash_capacity = list->capacity;
+		list->hash = MemoryContextAllocHuge(CurrentMemoryContext,
+											list->hash_capacity * sizeof(uint64));
+	}
+	n = hashes_within(list, user_key, generous_limit(bound, list->n));
+	if (n <= bound)
+		n = hashes_within(list, user_key, PG_UINT64_MAX);
+	sort_hashes(list->hash, n);
+	return list->hash[bound]; /* the first that is too many */
+}
+
 /* Keep at most "bound" of the distinct items. */
 void
 item_list_bound(ItemList *list, Size bound, uint64 user_key)
@@ -136,19 +219,9 @@ item_list_bound(ItemList *list, Size bound, uint64 user_key)
 
 	if (list->n <= bound)
 		return;
-	if (list->n > list->hash_capacity)
-	{
-		if (list->hash)
-			pfree(list->hash);
-		list->hash_capacity = list->capacity;
-		list->hash = MemoryContextAllocHuge(CurrentMemoryContext,
-											list->hash_capacity * sizeof(uint64));
-	}
-	for (Size i = 0; i < list->n; i++)
-		list->hash[i] = dp_mix64(user_key, list->item[i].content);
-	sort_hashes(list->hash, list->n);
+	limit = item_list_limit(list, bound, user_key);
 	list->limited = true;
-	list->limit = limit = list->hash[bound]; /* the first that is too many */
+	list->limit = limit;
 	for (Size i = 0; i < list->n; i++)
 		if (dp_mix64(user_key, list->item[i].content) < limit)
 			list->item[kept++] = list->item[i];

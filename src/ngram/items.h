@@ -43,6 +43,7 @@ extern void item_list_init(ItemList *list);
 extern void item_list_free(ItemList *list);
 extern void item_list_reserve(ItemList *list, Size n);
 extern void item_list_distinct(ItemList *list);
+extern uint64 item_list_limit(ItemList *list, Size bound, uint64 user_key);
 extern void item_list_bound(ItemList *list, Size bound, uint64 user_key);
 extern void item_list_begin_user(ItemList *list, Size bound, uint64 user_key);
 

@@ -7,31 +7,72 @@
  * threshold for k >= 2 protects nobody: it only bounds the spurious n-grams in
  * expectation to eta * min(|S_{k-1}|, |V_k|).  Members of V_k outside the
  * support are drawn by spurious.c, with |V_k| exact.
+ *
+ * Level 1 is a set union of single words (union.c has the argument): every word that
+ * somebody has gets noise, and its threshold hides words of one user alone.
  */
 #include "postgres.h"
 
 #include "common/dp_gaussian.h"
 #include "ngram/levels.h"
 #include "ngram/spurious.h"
+#include "ngram/words.h"
+
+/* ------------------------------------------------------------------------
+ * level 1
+ * ------------------------------------------------------------------------ */
+
+typedef struct FirstLevel
+{
+	Extraction *extraction;
+	FoundWords found;
+	uint64 support;
+} FirstLevel;
+
+/* Noise and threshold for one word. */
+static void
+judge_word(void *state, const HistogramEntry *entry)
+{
+	FirstLevel *level = state;
+	const NgramStep *step = &level->extraction->plan->step[1];
+	int64 noisy = entry->weight + noise_gaussian(level->extraction->noise, step->sigma, 1,
+												 entry->key.content);
+
+	level->support++;
+	found_words_trace(&level->found, entry->key, entry->weight);
+	if (noisy > step->threshold)
+		found_words_add(&level->found, entry->key.key, gram_weight(noisy, step->sigma));
+}
+
+/* S_1 for dpne, step 1 of the plan, numbered by the words' bytes; words gets their texts. */
+GramSet *
+extract_words(Extraction *extraction, TextSource *source, WordText **words)
+{
+	FirstLevel level = {.extraction = extraction};
+	GramSet *set;
+
+	found_words_init(&level.found, extraction);
+	source->methods->histogram(source, 1, judge_word, &level);
+	extraction->steps_done++;
+	set = found_words_number(&level.found, extraction, source, words);
+	if (extraction->trace)
+		extraction->trace->level(extraction->trace->state, set, 0, level.support,
+								 extraction->plan->step[1].threshold);
+	return set;
+}
+
+/* ------------------------------------------------------------------------
+ * level k >= 2
+ * ------------------------------------------------------------------------ */
 
 /* The level in the making. */
 typedef struct PlainLevel
 {
 	Levels *levels;
-	Histogram *histogram;
 	Support *support;
 	int64 sigma;
 	int64 threshold;
 } PlainLevel;
-
-static void
-take_user(void *state, const ItemList *items)
-{
-	PlainLevel *level = state;
-
-	if (items->n > 0)
-		extract_contribute(items, level->histogram);
-}
 
 /* Noise and threshold for one k-gram that somebody has. */
 static void
@@ -83,9 +124,7 @@ level_plain(Levels *levels)
 	{
 		level.threshold = level_threshold(levels, candidates, level.sigma);
 		level.support = support_create(candidates);
-		level.histogram = histogram_create(extraction->memory_limit);
-		level_scan(levels, take_user, &level);
-		histogram_consume(level.histogram, judge, &level);
+		levels->source->methods->histogram(levels->source, k, judge, &level);
 		support_release_spurious(level.support, noise_stream(extraction->noise, k), level.sigma,
 								 level.threshold, set);
 		extraction->steps_done++;

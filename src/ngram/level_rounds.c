@@ -49,7 +49,6 @@ typedef struct RoundsLevel
 	Levels *levels;
 	Buckets *buckets;
 	BucketSupport *support;
-	RoundLists *lists;
 	DpCombination noise; /* s of a member that nobody has; one term a round */
 	BiasRules rules;
 	int round;		  /* at present, from 0 */
@@ -169,14 +168,6 @@ set_thresholds(RoundsLevel *level, double bound)
  * ------------------------------------------------------------------------ */
 
 static void
-take_user(void *state, const ItemList *items)
-{
-	RoundsLevel *level = state;
-
-	round_lists_add_user(level->lists, items);
-}
-
-static void
 place(void *state, RoundGram *gram)
 {
 	RoundsLevel *level = state;
@@ -204,8 +195,7 @@ judge(void *state, RoundGram *gram, int bias, int64 weight)
 	const RoundsLevel *level = state;
 	const Levels *levels = level->levels;
 	int64 noise = noise_gaussian(levels->extraction->noise, level->noise.sigma[level->round],
-								 NOISE_ROUND(levels->k, level->round),
-								 level_item(gram->key, levels->k).content);
+								 NOISE_ROUND(levels->k, level->round), gram->content);
 
 	if (level->round == 0 && levels->extraction->trace)
 		level_trace(levels, gram->key, weight);
@@ -265,16 +255,15 @@ static void
 run_rounds(RoundsLevel *level)
 {
 	Extraction *extraction = level->levels->extraction;
+	TextSource *source = level->levels->source;
 
 	level->support = bucket_support_create(level->buckets);
-	level->lists = round_lists_create(extraction->memory_limit);
-	level_scan(level->levels, take_user, level);
-	round_lists_finish(level->lists);
-	round_lists_visit(level->lists, place, level);
+	source->methods->rounds_begin(source, level->levels->k, 0);
+	source->methods->rounds_visit(source, place, level);
 	for (level->round = 0; level->round < level->noise.n; level->round++)
-		round_lists_count(level->lists, judge, level);
-	round_lists_visit(level->lists, release_winner, level);
-	round_lists_free(level->lists);
+		source->methods->rounds_count(source, judge, level);
+	source->methods->rounds_visit(source, release_winner, level);
+	source->methods->rounds_end(source);
 	level->random = noise_stream(extraction->noise, level->levels->k);
 	bucket_support_spurious(level->support, level->random, level->rate, release_spurious, level);
 }

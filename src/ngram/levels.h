@@ -12,24 +12,13 @@
 typedef struct Levels
 {
 	Extraction *extraction;
+	TextSource *source;
 	int k; /* the level being made */
 	GramSet *set[NGRAM_MAX_LENGTH + 1];
-	uint32 *word_ids;	  /* of S_1 in the vocabulary */
-	uint32 *word_numbers; /* in S_1 by vocabulary id; freed after level 2 */
-	Histogram *numbers;	  /* of S_{k-1}, by key; for k >= 3 */
-	BucketYield yield;	  /* of level k - 1; dpne-mr, for k >= 3 */
+	WordText *word;	   /* the texts of S_1 */
+	BucketYield yield; /* of level k - 1; dpne-mr, for k >= 3 */
 } Levels;
 
-/* Takes one user's distinct k-grams, bounded in number. */
-typedef void (*LevelSink)(void *state, const ItemList *items);
-
-static inline ItemKey
-level_item(uint64 key, int k)
-{
-	return (ItemKey){key, dp_mix64(key, k)};
-}
-
-extern void level_scan(Levels *levels, LevelSink sink, void *state);
 extern void level_trace(const Levels *levels, uint64 key, int64 weight);
 
 /* level_plain.c, level_rounds.c: make S_k; false when nothing longer can be released */

@@ -18,6 +18,7 @@
 #include "common/dp_weights.h"
 #include "ngram/histogram.h"
 #include "ngram/round_parts.h"
+#include "ngram/walk.h"
 
 #define MAX_FILES 32 /* that what finds no room is divided among at a time */
 #define FILE_BITS 10 /* of an n-gram's hash decide */
@@ -27,6 +28,7 @@
 typedef struct NumberEntry
 {
 	uint64 key;
+	uint64 content;
 	uint32 number; /* from 1 */
 	char status;
 } NumberEntry;
@@ -51,6 +53,11 @@ struct PartBuilder
 	uint64 max_members;
 	int depth; /* divided so often already */
 	Corpus *users;
+
+	/* instead of the table, where n-grams have slots: there are few enough for memory */
+	uint32 *number; /* by slot, from 1 */
+	ItemKey *item;	/* by number */
+	uint32 n;
 	BufFile *overflow; /* n-grams that find no room */
 	uint64 overflowed;
 };
@@ -86,8 +93,14 @@ members_within(Size memory_limit)
 	return table_members_within(memory_limit, sizeof(NumberEntry));
 }
 
+static void *
+alloc_array(Size n, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
 static PartBuilder *
-builder_create(RoundLists *lists, int depth)
+builder_create(RoundLists *lists, int depth, uint32 slots)
 {
 	PartBuilder *builder = palloc0(sizeof(PartBuilder));
 
@@ -95,8 +108,14 @@ builder_create(RoundLists *lists, int depth)
 	builder->depth = depth;
 	builder->context = AllocSetContextCreate(lists->context, "dpngram numbers of n-grams",
 											 ALLOCSET_DEFAULT_SIZES);
-	builder->table = numbers_create(builder->context, 256, NULL);
 	builder->max_members = members_within(lists->limit);
+	if (slots == 0)
+		builder->table = numbers_create(builder->context, 256, NULL);
+	else
+	{
+		builder->number = MemoryContextAllocZero(builder->context, slots * sizeof(uint32));
+		builder->item = MemoryContextAllocHuge(builder->context, slots * sizeof(ItemKey));
+	}
 	/* the memory of lists is the first part's; others' go to files at once */
 	builder->users = corpus_create(depth == 0 ? lists->limit / 3 : 0, false);
 	return builder;
@@ -134,15 +153,48 @@ builder_add(PartBuilder *builder, uint64 user, ItemKey item)
 	{
 		entry = numbers_insert(builder->table, item.key, &found);
 		if (!found)
+		{
+			entry->content = item.content;
 			entry->number = (uint32) builder->table->members;
+		}
 	}
 	corpus_add_token(builder->users, entry->number);
 }
 
-static void *
-alloc_array(Size n, Size size)
+/* The same of one that has a slot; its content may not have been needed before. */
+static void
+builder_add_slot(PartBuilder *builder, uint32 slot, ItemKey item)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+	if (builder->number[slot] == 0)
+	{
+		builder->item[builder->n++] =
+			builder->lists->k == 1 ? item : level_item(item.key, builder->lists->k);
+		builder->number[slot] = builder->n;
+	}
+	corpus_add_token(builder->users, builder->number[slot]);
+}
+
+static void
+number_by_table(const PartBuilder *builder, Part *part)
+{
+	numbers_iterator iterator;
+	NumberEntry *entry;
+
+	part->n = (uint32) builder->table->members;
+	part->gram = alloc_array(part->n, sizeof(RoundGram));
+	numbers_start_iterate(builder->table, &iterator);
+	while ((entry = numbers_iterate(builder->table, &iterator)) != NULL)
+		part->gram[entry->number - 1] = (RoundGram){.key = entry->key, .content = entry->content};
+}
+
+static void
+number_by_slot(const PartBuilder *builder, Part *part)
+{
+	part->n = builder->n;
+	part->gram = alloc_array(part->n, sizeof(RoundGram));
+	for (uint32 i = 0; i < part->n; i++)
+		part->gram[i] = (RoundGram){.key = builder->item[i].key,
+									.content = builder->item[i].content};
 }
 
 /* The part whose lists the builder has made; its table is freed. */
@@ -150,15 +202,12 @@ static Part *
 part_create(PartBuilder *builder)
 {
 	Part *part = palloc0(sizeof(Part));
-	numbers_iterator iterator;
-	NumberEntry *entry;
 
 	part->lists = builder->users;
-	part->n = (uint32) builder->table->members;
-	part->gram = alloc_array(part->n, sizeof(RoundGram));
-	numbers_start_iterate(builder->table, &iterator);
-	while ((entry = numbers_iterate(builder->table, &iterator)) != NULL)
-		part->gram[entry->number - 1] = (RoundGram){.key = entry->key};
+	if (builder->table != NULL)
+		number_by_table(builder, part);
+	else
+		number_by_slot(builder, part);
 	MemoryContextDelete(builder->context);
 	part->tally = alloc_array(part->n, sizeof(Tally));
 	for (uint32 i = 0; i < part->n; i++)
@@ -199,7 +248,7 @@ static void finish_part(PartBuilder *builder);
 static void
 build_from_file(RoundLists *lists, BufFile *file, int depth)
 {
-	PartBuilder *builder = builder_create(lists, depth);
+	PartBuilder *builder = builder_create(lists, depth, 0);
 	OverflowRecord record;
 	uint64 user = PG_UINT64_MAX; /* whose list is being made */
 
@@ -279,31 +328,39 @@ finish_part(PartBuilder *builder)
 	pfree(builder);
 }
 
-/* memory_limit: bytes, for all of it */
+/* memory_limit: bytes, for all of it; slots: of level k's n-grams, 0 if they have none */
 RoundLists *
-round_lists_create(Size memory_limit)
+round_lists_create(Size memory_limit, int k, uint32 slots)
 {
 	RoundLists *lists = palloc0(sizeof(RoundLists));
 
 	lists->context = CurrentMemoryContext;
 	lists->limit = memory_limit / 4 * 3; /* what is left is for lists */
+	lists->k = k;
 	lists->tail = &lists->parts;
-	lists->builder = builder_create(lists, 0);
+	lists->builder = builder_create(lists, 0, slots);
 	return lists;
 }
 
 void
-round_lists_add_user(RoundLists *lists, const ItemList *items)
+round_lists_add_user(RoundLists *lists, const UserGrams *grams)
 {
+	PartBuilder *builder = lists->builder;
+	const ItemList *items = &grams->items;
 	MemoryContext old;
 
 	if (items->n == 0)
 		return;
 	old = MemoryContextSwitchTo(lists->context);
-	corpus_begin_user(lists->builder->users, lists->users);
+	corpus_begin_user(builder->users, lists->users);
 	for (Size i = 0; i < items->n; i++)
-		builder_add(lists->builder, lists->users, items->item[i]);
-	corpus_end_user(lists->builder->users);
+	{
+		if (grams->slots > 0)
+			builder_add_slot(builder, grams->slot[i], items->item[i]);
+		else
+			builder_add(builder, lists->users, items->item[i]);
+	}
+	corpus_end_user(builder->users);
 	lists->users++;
 	MemoryContextSwitchTo(old);
 }

@@ -32,6 +32,7 @@ struct RoundLists
 {
 	MemoryContext context;
 	Size limit; /* bytes, for n-grams */
+	int k;
 	uint64 users;
 	PartBuilder *builder; /* of the first part */
 	Part *parts;

@@ -162,8 +162,11 @@ biased_weight(uint32 bias, DpNorm norm)
 static void
 add_weights(Part *part, const CorpusUser *user, uint64 squares)
 {
-	DpNorm norm = dp_norm(squares);
+	DpNorm norm;
 
+	if (squares == 0)
+		return; /* none of the user's n-grams asks for anything */
+	norm = dp_norm(squares);
 	for (uint32 i = 0; i < user->n; i++)
 	{
 		Tally *tally = &part->tally[user->id[i] - 1];
@@ -173,7 +176,7 @@ add_weights(Part *part, const CorpusUser *user, uint64 squares)
 }
 
 static void
-count_part(RoundLists *lists, Part *part)
+sum_part(RoundLists *lists, Part *part)
 {
 	NormScan *norms = lists->norms == NULL ? NULL : norm_scan_begin(lists, lists->norms, NULL);
 	CorpusScan scan;
@@ -198,11 +201,36 @@ judge_part(Part *part, RoundJudge judge, void *state)
 		CHECK_FOR_INTERRUPTS();
 		bias = judge(state, &part->gram[i], (int) part->tally[i].bias,
 					 (int64) part->tally[i].weight);
-		Assert(bias >= 1 && bias <= DP_BIAS_ONE);
+		Assert(bias >= 0 && bias <= DP_BIAS_ONE);
 		if (DP_SABOTAGED(SABOTAGE_STALE_NORM))
 			part->gram[i].before = (uint16) part->tally[i].bias;
 		part->tally[i] = (Tally){.weight = 0, .bias = (uint64) bias};
 	}
+}
+
+/* The part is to be worked on. */
+static void
+open_part(Part *part)
+{
+	if (part->gram == NULL)
+		part_fetch(part);
+}
+
+/* The part is done with, for now: others may need the memory. */
+static void
+close_part(const RoundLists *lists, Part *part)
+{
+	if (lists->norms != NULL)
+		part_park(part);
+}
+
+/* The part's biases are those of the next round. */
+static void
+close_judged(RoundLists *lists, Part *part)
+{
+	if (lists->norms != NULL)
+		add_norms(lists, part);
+	close_part(lists, part);
 }
 
 /* One round: add up all users' weights, and judge each n-gram by its sum. */
@@ -213,20 +241,55 @@ round_lists_count(RoundLists *lists, RoundJudge judge, void *state)
 
 	for (Part *part = lists->parts; part != NULL; part = part->next)
 	{
-		if (part->gram == NULL)
-			part_fetch(part);
-		count_part(lists, part);
+		open_part(part);
+		sum_part(lists, part);
 		judge_part(part, judge, state);
-		if (lists->norms == NULL)
-			continue;
-		add_norms(lists, part);
-		part_park(part);
+		close_judged(lists, part);
 	}
 	swap_files(&lists->norms, &lists->next_norms);
 	MemoryContextSwitchTo(old);
 }
 
-/* Visit every n-gram of the support, in no particular order. */
+/*
+ * The first half of a round: the sums, in an order that stays the same.  Where other
+ * processes hold other users' lists, only all sums together can be judged.
+ */
+void
+round_lists_sum(RoundLists *lists, RoundSumVisitor visit, void *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(lists->context);
+
+	for (Part *part = lists->parts; part != NULL; part = part->next)
+	{
+		open_part(part);
+		sum_part(lists, part);
+		for (uint32 i = 0; i < part->n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			visit(state, &part->gram[i], (int64) part->tally[i].weight);
+		}
+		close_part(lists, part);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* The second half, in the order of the first; judge is told the sums of these lists alone. */
+void
+round_lists_judge(RoundLists *lists, RoundJudge judge, void *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(lists->context);
+
+	for (Part *part = lists->parts; part != NULL; part = part->next)
+	{
+		open_part(part);
+		judge_part(part, judge, state);
+		close_judged(lists, part);
+	}
+	swap_files(&lists->norms, &lists->next_norms);
+	MemoryContextSwitchTo(old);
+}
+
+/* Visit every n-gram of the support, in the order of round_lists_sum(). */
 void
 round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state)
 {
@@ -234,8 +297,7 @@ round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state)
 	{
 		MemoryContext old = MemoryContextSwitchTo(lists->context);
 
-		if (part->gram == NULL)
-			part_fetch(part);
+		open_part(part);
 		MemoryContextSwitchTo(old);
 		for (uint32 i = 0; i < part->n; i++)
 		{
@@ -243,8 +305,7 @@ round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state)
 			visit(state, &part->gram[i]);
 		}
 		MemoryContextSwitchTo(lists->context);
-		if (lists->norms != NULL)
-			part_park(part);
+		close_part(lists, part);
 		MemoryContextSwitchTo(old);
 	}
 }

@@ -3,7 +3,7 @@
  *	  A set union by any of its methods, as planned.
  *
  * All begin with the users' lists of at most D items, which are fixed once by keyed
- * hash (word_rounds.c), and know of an item no more than that it stands in some list:
+ * hash, and know of an item no more than that it stands in some list:
  * the support, to each member of which noise is added.
  *
  * Laplace noise, weighted.  A user with n items adds floor(2^20 / n) to each, at most
@@ -36,6 +36,7 @@
 #include "compat.h"
 #include "ngram/policy.h"
 #include "ngram/set_union.h"
+#include "ngram/source_local.h"
 
 /* Level 1, for seeded noise. */
 #define ITEM_LEVEL 1
@@ -51,6 +52,40 @@ typedef struct UnionRun
 	int64 *sum;		 /* of weights, or the number of users */
 	bool *supported; /* in some list */
 } UnionRun;
+
+/*
+ * Each user's list of at most "bound" items, as a corpus of their ids: those with the
+ * smallest keyed hashes.
+ */
+static Corpus *
+make_lists(Extraction *extraction, int64 bound)
+{
+	Corpus *lists = corpus_create(extraction->memory_limit, false);
+	uint64 key = extraction->noise->sampling_key ^ ITEM_LEVEL;
+	CorpusScan scan;
+	CorpusUser user;
+	ItemList items;
+
+	item_list_init(&items);
+	corpus_scan_begin(&scan, extraction->corpus, false);
+	while (corpus_scan_next(&scan, &user))
+	{
+		item_list_begin_user(&items, bound, dp_mix64(key, user.hash));
+		for (uint32 i = 0; i < user.n; i++)
+			if (user.id[i] != 0)
+				item_list_add(&items, user.id[i],
+							  dp_mix64(0, vocabulary_hash(extraction->vocabulary, user.id[i])));
+		item_list_distinct(&items);
+		item_list_bound(&items, bound, items.user_key);
+		corpus_begin_user(lists, user.hash);
+		for (Size i = 0; i < items.n; i++)
+			corpus_add_token(lists, (uint32) items.item[i].key);
+		corpus_end_user(lists);
+	}
+	corpus_scan_end(&scan);
+	item_list_free(&items);
+	return lists;
+}
 
 static void *
 allocate_by_id(const UnionRun *run, Size size)
@@ -241,8 +276,8 @@ release_noisy(UnionRun *run)
 		noisy += (gaussian ? noise_gaussian : noise_laplace)(extraction->noise, plan->scale,
 															 ITEM_LEVEL, item_content(run, id));
 		if (noisy > plan->threshold)
-			released_add(run->released, extraction->vocabulary, &id, 1,
-						 item_weight(plan, noisy));
+			released_add_ids(run->released, extraction->vocabulary, &id, 1,
+							 item_weight(plan, noisy));
 	}
 }
 
@@ -284,8 +319,8 @@ release_kept(UnionRun *run)
 			p = dp_keep_next(&run->plan->keep, p);
 		}
 		if (noise_trial(extraction->noise, p, ITEM_LEVEL, item_content(run, item[i].id)))
-			released_add(run->released, extraction->vocabulary, &item[i].id, 1,
-						 (GramWeight){0, 0});
+			released_add_ids(run->released, extraction->vocabulary, &item[i].id, 1,
+							 (GramWeight){0, 0});
 	}
 	pfree(item);
 }
@@ -295,7 +330,7 @@ static void
 run_once(UnionRun *run)
 {
 	const SetUnionQuery *query = &run->plan->query;
-	Corpus *lists = extract_word_lists(run->extraction, query->bound, 0);
+	Corpus *lists = make_lists(run->extraction, query->bound);
 
 	/* the lists and what sorts them may have as much memory as the two had */
 	corpus_free(run->extraction->corpus);
@@ -320,18 +355,24 @@ run_once(UnionRun *run)
 static void
 run_in_rounds(UnionRun *run)
 {
+	Extraction *extraction = run->extraction;
 	const WordRounds *rounds = &run->plan->rounds;
-	uint32 *word_ids;
+	CountSpec spec = {.sampling_key = extraction->noise->sampling_key,
+					  .word_point = extract_word_point(extraction->noise),
+					  .bound = {0, rounds->bound}};
+	TextSource *source = source_local_create(&spec, extraction->vocabulary, extraction->corpus,
+											 extraction->memory_limit);
+	WordText *text;
 	double mu2_used;
-	GramSet *words = extract_word_rounds(run->extraction, rounds, &word_ids, &mu2_used);
+	GramSet *words = extract_word_rounds(extraction, source, rounds, &text, &mu2_used);
 
 	for (uint32 i = 0; i < words->n; i++)
-		released_add(run->released, run->extraction->vocabulary, &word_ids[i], 1,
-					 words->weight[i]);
-	run->extraction->steps_done = rounds->n;
-	pfree(word_ids);
-	corpus_free(run->extraction->corpus);
-	run->extraction->corpus = NULL;
+		released_add(run->released, &text[i], 1, words->weight[i]);
+	extraction->steps_done = rounds->n;
+	pfree(text);
+	source->methods->close(source);
+	corpus_free(extraction->corpus);
+	extraction->corpus = NULL;
 }
 
 /*

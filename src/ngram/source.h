@@ -29,13 +29,6 @@ typedef struct CountSpec
 	int64 bound[NGRAM_MAX_LENGTH + 1]; /* distinct n-grams of a user, by length */
 } CountSpec;
 
-/* A word's bytes, not terminated. */
-typedef struct WordText
-{
-	const char *bytes;
-	int len;
-} WordText;
-
 typedef struct TextSource TextSource;
 
 /*

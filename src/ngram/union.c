@@ -302,8 +302,12 @@ extract_union(Extraction *extraction, int step, ReleasedGrams *released)
 	if (state.nfound > 0)
 		find_words(&state, &fingerprints);
 	for (Size i = 0; i < state.nfound; i++)
-		released_add(released, extraction->vocabulary, state.found[i].token, state.found[i].length,
-					 gram_weight(state.found[i].weight, extraction->plan->step[step].sigma));
+	{
+		const Found *found = &state.found[i];
+
+		released_add_ids(released, extraction->vocabulary, found->token, found->length,
+						 gram_weight(found->weight, extraction->plan->step[step].sigma));
+	}
 	if (extraction->trace)
 	{
 		GramSet set = {.length = extraction->plan->step[step].max_length,
@@ -316,45 +320,4 @@ extract_union(Extraction *extraction, int step, ReleasedGrams *released)
 		pfree(fingerprints.word);
 	if (state.found)
 		pfree(state.found);
-}
-
-/* ------------------------------------------------------------------------ */
-
-static int
-compare_words(const void *pa, const void *pb, void *arg)
-{
-	const Found *a = pa;
-	const Found *b = pb;
-
-	return vocabulary_compare(arg, (uint32) a->key.key, (uint32) b->key.key);
-}
-
-/*
- * S_1 for dpne, step 1 of the plan: words numbered by their bytes.  word_ids
- * returns each number's id in the vocabulary, at index number - 1.
- */
-GramSet *
-extract_words(Extraction *extraction, uint32 **word_ids)
-{
-	UnionState state = {.extraction = extraction, .step = 1};
-	const NgramStep *step = &extraction->plan->step[1];
-	GramSet *words = gramset_create(1);
-	const Fingerprints single_words = {0}; /* a word is its own id at any point */
-
-	union_release(&state, &single_words);
-	if (state.nfound > 1)
-		qsort_arg(state.found, state.nfound, sizeof(Found), compare_words,
-				  extraction->vocabulary);
-	*word_ids = palloc((state.nfound + 1) * sizeof(uint32));
-	for (Size i = 0; i < state.nfound; i++)
-	{
-		(*word_ids)[i] = (uint32) state.found[i].key.key;
-		gramset_add(words, i + 1, gram_weight(state.found[i].weight, step->sigma));
-	}
-	if (extraction->trace)
-		extraction->trace->level(extraction->trace->state, words, 0, state.support,
-								 step->threshold);
-	if (state.found)
-		pfree(state.found);
-	return words;
 }

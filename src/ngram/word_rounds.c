@@ -56,7 +56,9 @@
 #include "common/dp_calibrate.h"
 #include "common/dp_combination.h"
 #include "common/dp_gaussian.h"
+#include "common/dp_weights.h"
 #include "ngram/word_rounds.h"
+#include "ngram/words.h"
 
 /* Level 1, for keyed choices and seeded noise. */
 #define WORD_LEVEL 1
@@ -179,176 +181,89 @@ word_rounds_plan(WordRoundsKind kind, double mu2, double delta_t, int64 bound, d
  * the run
  * ------------------------------------------------------------------------ */
 
-typedef struct FoundWord
-{
-	uint32 id;
-	GramWeight weight;
-} FoundWord;
+/* What a word's bucket, which level 1 has none of, says once it is released. */
+#define RELEASED 1
 
 typedef struct WordRun
 {
 	Extraction *extraction;
+	TextSource *source;
 	const WordRounds *rounds;
-	Corpus *lists;
-	uint32 words; /* in the vocabulary */
-
-	/* by id, from 1 */
-	int64 *weight;	  /* exact, of the present round; 0: nobody's, or released */
-	int64 *statistic; /* sum of F_l t_l so far */
-	bool *released;
-
-	FoundWord *found;
-	Size nfound;
-	Size capacity;
-	Size support; /* of the first round */
+	int round; /* at present, from 0 */
+	FoundWords found;
+	Size support;
 } WordRun;
 
-static void *
-allocate_by_id(const WordRun *run, Size size)
+static void
+release_word(WordRun *run, const RoundGram *word)
 {
-	return MemoryContextAllocExtended(CurrentMemoryContext, ((Size) run->words + 1) * size,
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	const WordRound *round = &run->rounds->round[run->round];
+	double unit = ldexp((double) round->divisor, DP_LATTICE_BITS);
+
+	found_words_add(&run->found, word->key, (GramWeight){word->sum / unit, round->stddev / unit});
 }
 
 /*
- * Each user's list of at most "bound" words, as a corpus of their ids.  The same
- * for every draw; another draw is another choice by other keyed hashes.
+ * Noise for a word of the lists, and whether it passes.  One that has been released has no
+ * bias any more: it asks for nothing, and the others of its users weigh as if it had left
+ * their lists.
  */
-Corpus *
-extract_word_lists(Extraction *extraction, int64 bound, int draw)
+static int
+judge_word(void *state, RoundGram *word, int bias, int64 weight)
 {
-	Corpus *lists = corpus_create(extraction->memory_limit, false);
-	uint64 key = extraction->noise->sampling_key ^ NOISE_ROUND(WORD_LEVEL, draw);
-	CorpusScan scan;
-	CorpusUser user;
-	ItemList items;
+	WordRun *run = state;
+	const WordRound *round = &run->rounds->round[run->round];
+	int64 noisy;
 
-	item_list_init(&items);
-	corpus_scan_begin(&scan, extraction->corpus, false);
-	while (corpus_scan_next(&scan, &user))
+	if (bias == 0 || word->bucket == RELEASED)
+		return 0;
+	noisy = weight + noise_gaussian(run->extraction->noise, round->sigma,
+									NOISE_ROUND(WORD_LEVEL, run->round), word->content);
+	if (run->rounds->kind == WORD_ROUNDS_CUMULATIVE)
+		word->sum += round->coefficient * noisy;
+	else
+		word->sum = noisy;
+	if (run->round == 0)
 	{
-		item_list_begin_user(&items, bound, dp_mix64(key, user.hash));
-		for (uint32 i = 0; i < user.n; i++)
-			if (user.id[i] != 0)
-				item_list_add(&items, user.id[i],
-							  dp_mix64(0, vocabulary_hash(extraction->vocabulary, user.id[i])));
-		item_list_distinct(&items);
-		item_list_bound(&items, bound, items.user_key);
-		corpus_begin_user(lists, user.hash);
-		for (Size i = 0; i < items.n; i++)
-			corpus_add_token(lists, (uint32) items.item[i].key);
-		corpus_end_user(lists);
+		run->support++;
+		found_words_trace(&run->found, (ItemKey){word->key, word->content}, weight);
 	}
-	corpus_scan_end(&scan);
-	item_list_free(&items);
-	return lists;
+	if (word->sum <= round->threshold)
+		return DP_BIAS_ONE;
+	release_word(run, word);
+	word->bucket = RELEASED;
+	return 0;
+}
+
+static void
+carry_statistic(void *state, RoundGram *word)
+{
+	histogram_add(state, (ItemKey){word->key, word->content}, 2 * word->sum + word->bucket);
+}
+
+static void
+restore_statistic(void *state, RoundGram *word)
+{
+	HistogramEntry *entry = histogram_find(state, (ItemKey){word->key, word->content});
+
+	if (entry == NULL)
+		return;
+	word->sum = entry->weight >> 1;
+	word->bucket = entry->weight & 1;
 }
 
 /* Lists drawn anew in each round: what the audits must catch. */
 static void
-redraw_lists(WordRun *run, int round)
+redraw_lists(WordRun *run)
 {
-	corpus_free(run->lists);
-	run->lists = extract_word_lists(run->extraction, run->rounds->bound, round);
-}
+	const SourceMethods *methods = run->source->methods;
+	Histogram *statistics = histogram_create(SIZE_MAX / 4);
 
-/* A pass over the users: released words leave their lists, what is left is counted. */
-static void
-count_round(WordRun *run)
-{
-	CorpusScan scan;
-	CorpusUser user;
-
-	memset(run->weight, 0, ((Size) run->words + 1) * sizeof(int64));
-	corpus_scan_begin(&scan, run->lists, true);
-	while (corpus_scan_next(&scan, &user))
-	{
-		uint32 left = 0;
-		int64 weight;
-
-		for (uint32 i = 0; i < user.n; i++)
-			if (!run->released[user.id[i]])
-				user.id[left++] = user.id[i];
-		if (left == 0)
-			continue;
-		weight = extract_user_weight(left);
-		for (uint32 i = 0; i < left; i++)
-			run->weight[user.id[i]] += weight;
-		user.n = left;
-		corpus_scan_keep(&scan, &user);
-	}
-	corpus_scan_end(&scan);
-}
-
-static void
-release_word(WordRun *run, uint32 id, const WordRound *round)
-{
-	double unit = ldexp((double) round->divisor, DP_LATTICE_BITS);
-
-	if (run->nfound == run->capacity)
-	{
-		run->capacity = Max(2 * run->capacity, 256);
-		if (run->found == NULL)
-			run->found = palloc(run->capacity * sizeof(FoundWord));
-		else
-			run->found = repalloc_huge(run->found, run->capacity * sizeof(FoundWord));
-	}
-	run->found[run->nfound++] =
-		(FoundWord){id, {run->statistic[id] / unit, round->stddev / unit}};
-	run->released[id] = true;
-}
-
-static void
-trace_word(const WordRun *run, uint32 id)
-{
-	const Extraction *extraction = run->extraction;
-	int len;
-	const char *text = vocabulary_string(extraction->vocabulary, id, &len);
-
-	extraction->trace->histogram(extraction->trace->state, WORD_LEVEL, text, len,
-								 run->weight[id]);
-}
-
-/* Does the word stand in a list?  Where those are drawn anew: did it ever? */
-static inline bool
-is_listed(const WordRun *run, uint32 id)
-{
-	if (DP_SABOTAGED(SABOTAGE_REDRAWN) && run->statistic[id] != 0)
-		return !run->released[id];
-	return run->weight[id] != 0;
-}
-
-/* Noise on every word of the lists, and who passes. */
-static void
-judge_round(WordRun *run, int number)
-{
-	const WordRound *round = &run->rounds->round[number];
-	Extraction *extraction = run->extraction;
-
-	for (uint32 id = 1; id <= run->words; id++)
-	{
-		uint64 content;
-		int64 noisy;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!is_listed(run, id))
-			continue;
-		content = dp_mix64(0, vocabulary_hash(extraction->vocabulary, id));
-		noisy = run->weight[id] + noise_gaussian(extraction->noise, round->sigma,
-												 NOISE_ROUND(WORD_LEVEL, number), content);
-		if (run->rounds->kind == WORD_ROUNDS_CUMULATIVE)
-			run->statistic[id] += round->coefficient * noisy;
-		else
-			run->statistic[id] = noisy;
-		if (number == 0)
-		{
-			run->support++;
-			if (extraction->trace)
-				trace_word(run, id);
-		}
-		if (run->statistic[id] > round->threshold)
-			release_word(run, id, round);
-	}
+	methods->rounds_visit(run->source, carry_statistic, statistics);
+	methods->rounds_end(run->source);
+	methods->rounds_begin(run->source, WORD_LEVEL, run->round);
+	methods->rounds_visit(run->source, restore_statistic, statistics);
+	histogram_free(statistics);
 }
 
 /* The rounds; returns how many there were. */
@@ -357,67 +272,37 @@ run_rounds(WordRun *run)
 {
 	const WordRounds *rounds = run->rounds;
 
-	run->lists = extract_word_lists(run->extraction, rounds->bound, 0);
-	for (int i = 0; i < rounds->n; i++)
+	for (run->round = 0; run->round < rounds->n; run->round++)
 	{
-		Size before = run->nfound;
+		Size before = run->found.n;
 
-		if (DP_SABOTAGED(SABOTAGE_REDRAWN) && i > 0)
-			redraw_lists(run, i);
-		count_round(run);
-		judge_round(run, i);
-		if (i > 0 && run->nfound >= WORDS_TO_STOP &&
-			run->nfound - before < rounds->stop_below * run->nfound)
-			return i + 1;
+		if (DP_SABOTAGED(SABOTAGE_REDRAWN) && run->round > 0)
+			redraw_lists(run);
+		run->source->methods->rounds_count(run->source, judge_word, run);
+		if (run->round > 0 && run->found.n >= WORDS_TO_STOP &&
+			run->found.n - before < rounds->stop_below * run->found.n)
+			return run->round + 1;
 	}
 	return rounds->n;
 }
 
-static int
-compare_found(const void *pa, const void *pb, void *arg)
-{
-	return vocabulary_compare(arg, ((const FoundWord *) pa)->id, ((const FoundWord *) pb)->id);
-}
-
-/* What was found as S_1, numbered by the words' bytes. */
-static GramSet *
-number_words(const WordRun *run, uint32 **word_ids)
-{
-	GramSet *words = gramset_create(WORD_LEVEL);
-
-	if (run->nfound > 1)
-		qsort_arg(run->found, run->nfound, sizeof(FoundWord), compare_found,
-				  run->extraction->vocabulary);
-	*word_ids = MemoryContextAllocHuge(CurrentMemoryContext,
-									   (run->nfound + 1) * sizeof(uint32));
-	for (Size i = 0; i < run->nfound; i++)
-	{
-		(*word_ids)[i] = run->found[i].id;
-		gramset_add(words, i + 1, run->found[i].weight);
-	}
-	return words;
-}
-
 /*
- * S_1: words numbered by their bytes.  word_ids returns each number's id in the
- * vocabulary, at index number - 1; mu2_used the price of the rounds that were
- * run, at most that of all.
+ * S_1: words numbered by their bytes.  text returns their texts, at index number - 1;
+ * mu2_used the price of the rounds that were run, at most that of all.
  */
 GramSet *
-extract_word_rounds(Extraction *extraction, const WordRounds *rounds, uint32 **word_ids,
-					double *mu2_used)
+extract_word_rounds(Extraction *extraction, TextSource *source, const WordRounds *rounds,
+					WordText **text, double *mu2_used)
 {
-	WordRun run = {.extraction = extraction,
-				   .rounds = rounds,
-				   .words = vocabulary_size(extraction->vocabulary)};
+	WordRun run = {.extraction = extraction, .source = source, .rounds = rounds};
 	GramSet *words;
 	int rounds_run;
 
-	run.weight = allocate_by_id(&run, sizeof(int64));
-	run.statistic = allocate_by_id(&run, sizeof(int64));
-	run.released = allocate_by_id(&run, sizeof(bool));
+	found_words_init(&run.found, extraction);
+	source->methods->rounds_begin(source, WORD_LEVEL, 0);
 	rounds_run = run_rounds(&run);
-	words = number_words(&run, word_ids);
+	source->methods->rounds_end(source);
+	words = found_words_number(&run.found, extraction, source, text);
 	*mu2_used = 0;
 	for (int i = 0; i < rounds_run; i++)
 		*mu2_used += rounds->round[i].mu2;
@@ -425,11 +310,5 @@ extract_word_rounds(Extraction *extraction, const WordRounds *rounds, uint32 **w
 		extraction->trace->level(extraction->trace->state, words, 0, run.support,
 								 rounds->round[rounds_run - 1].threshold);
 	extraction->steps_done++;
-	corpus_free(run.lists);
-	pfree(run.weight);
-	pfree(run.statistic);
-	pfree(run.released);
-	if (run.found)
-		pfree(run.found);
 	return words;
 }

@@ -7,8 +7,7 @@
 
 #include "ngram/extract.h"
 
-extern Corpus *extract_word_lists(Extraction *extraction, int64 bound, int draw);
-extern GramSet *extract_word_rounds(Extraction *extraction, const WordRounds *rounds,
-									uint32 **word_ids, double *mu2_used);
+extern GramSet *extract_word_rounds(Extraction *extraction, TextSource *source,
+									const WordRounds *rounds, WordText **text, double *mu2_used);
 
 #endif /* DPNGRAM_WORD_ROUNDS_H */

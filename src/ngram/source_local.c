@@ -1,0 +1,481 @@
+/*
+ * source_local.c
+ *	  Texts in this process: a vocabulary and a corpus.
+ *
+ * One pass over the users makes a level: at k = 2 it first turns ids of words into their
+ * numbers in S_1, at k >= 3 pairs of numbers into numbers of S_{k-1} (walk.h).  Positions
+ * that are not there become 0 for good, runs that can bear nothing any more are dropped, and
+ * users without any leave the corpus, so each level has less to do.  Then each user's
+ * k-grams are bounded and go where they are counted.
+ *
+ * Where few k-grams are possible, because the vocabulary or V_k is small, they have slots:
+ * the word's id, the rank in V_k.  Finding repetitions, summing and numbering are then a
+ * place in an array each, several times faster than a hash table.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "common/dp_weights.h"
+#include "ngram/extract.h"
+#include "ngram/fingerprint.h"
+#include "ngram/source_local.h"
+#include "ngram/walk.h"
+
+/* Users with up to so many n-grams have their weight in a table. */
+#define KNOWN_WEIGHTS 128
+
+/* A word that was released, by its key. */
+typedef struct WordEntry
+{
+	uint64 key;
+	uint32 number; /* in S_1 */
+	char status;
+} WordEntry;
+
+#define SH_PREFIX word_table
+#define SH_ELEMENT_TYPE WordEntry
+#define SH_KEY_TYPE uint64
+#define SH_KEY key
+#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct LocalSource
+{
+	TextSource base;
+	MemoryContext context;
+	const CountSpec *spec;
+	Vocabulary *vocabulary;
+	Corpus *corpus;
+	Size memory_limit;
+
+	ItemKey *word;							  /* level 1's n-grams, by id */
+	uint32 *word_number;					  /* in S_1, by id; until level 2 is counted */
+	uint32 words;							  /* |S_1| */
+	int rewritten;							  /* the corpus has numbers of S_rewritten; 0: ids of words */
+	const GramSet *set[NGRAM_MAX_LENGTH + 1]; /* from 2 on */
+	Candidates *members;					  /* V_k of the level being counted, k >= 2 */
+	Pairs *numbers;							  /* of S_{k-1}, by members_before */
+	Candidates *members_before;
+	RoundLists *lists;
+	int64 weight[KNOWN_WEIGHTS];
+} LocalSource;
+
+/* Takes one user's distinct k-grams, bounded in number, at least one. */
+typedef void (*LocalSink)(void *state, const UserGrams *grams);
+
+/* ------------------------------------------------------------------------
+ * a pass over the users
+ * ------------------------------------------------------------------------ */
+
+/* ids become numbers of S_1 */
+static void
+rewrite_words(const LocalSource *source, CorpusUser *user)
+{
+	for (uint32 p = 0; p < user->n; p++)
+	{
+		user->id[p] = source->word_number[user->id[p]];
+		if (user->token)
+			user->token[p] = user->id[p];
+	}
+}
+
+static void
+take_words(const LocalSource *source, const CorpusUser *user, UserGrams *grams)
+{
+	for (uint32 p = 0; p < user->n; p++)
+	{
+		uint32 id = user->id[p];
+
+		if (id == 0)
+			continue;
+		if (grams->slots > 0)
+			user_grams_add_slot(grams, id, source->word[id]);
+		else
+			item_list_add(&grams->items, source->word[id].key, source->word[id].content);
+	}
+}
+
+static void
+take_pairs(const LocalSource *source, const CorpusUser *user, int k, UserGrams *grams)
+{
+	NgramPruning pruning = source->spec->pruning;
+
+	if (grams->slots == 0)
+	{
+		walk_items(user, k, pruning, &grams->items);
+		return;
+	}
+	for (uint32 p = 0; p < user->n; p++)
+	{
+		uint64 key = walk_key(user, p, k, pruning);
+
+		if (key != 0)
+			user_grams_add_slot(grams, (uint32) pair_rank(source->members, key),
+								(ItemKey){key, 0});
+	}
+}
+
+/* What of a user is left at level k >= 2; false if that is nothing. */
+static bool
+narrow_user(const LocalSource *source, int k, CorpusUser *user)
+{
+	NgramPruning pruning = source->spec->pruning;
+
+	if (source->rewritten < k - 1)
+	{
+		if (k == 2)
+			rewrite_words(source, user);
+		else
+			walk_rewrite(user, k - 1, pruning, source->numbers);
+		walk_drop_dead(user, pruning);
+	}
+	return user->n > 0;
+}
+
+/* How many slots the n-grams of level k have, 0 if they are too many. */
+static uint32
+slots_of(const LocalSource *source, int k)
+{
+	uint64 slots = k == 1 ? (uint64) vocabulary_size(source->vocabulary) + 1 :
+							source->members->total;
+
+	/* a slot may take a mark, a sum, a number, an item and its place */
+	if (slots > PAIRS_DENSE || slots * 64 > source->memory_limit)
+		return 0;
+	return (uint32) slots;
+}
+
+/* The pass of level k; "draw" tells apart choices of those of a user's n-grams that count. */
+static void
+scan_users(LocalSource *source, int k, int draw, LocalSink sink, void *state)
+{
+	uint64 step_key = source->spec->sampling_key ^ NOISE_ROUND(k, draw);
+	bool rewrite = k > 1;
+	CorpusScan scan;
+	CorpusUser user;
+	UserGrams grams;
+
+	user_grams_init(&grams, k, slots_of(source, k));
+	corpus_scan_begin(&scan, source->corpus, rewrite);
+	while (corpus_scan_next(&scan, &user))
+	{
+		user_grams_begin(&grams, source->spec->bound[k], dp_mix64(step_key, user.hash));
+		if (k == 1)
+			take_words(source, &user, &grams);
+		else if (!narrow_user(source, k, &user))
+			continue;
+		else
+			take_pairs(source, &user, k, &grams);
+		user_grams_finish(&grams);
+		if (grams.items.n > 0)
+			sink(state, &grams);
+		if (rewrite)
+			corpus_scan_keep(&scan, &user);
+	}
+	corpus_scan_end(&scan);
+	user_grams_free(&grams);
+	source->rewritten = k - 1;
+}
+
+/* ------------------------------------------------------------------------
+ * levels
+ * ------------------------------------------------------------------------ */
+
+/* The words of the vocabulary as n-grams. */
+static void
+make_word_items(LocalSource *source)
+{
+	uint32 n = vocabulary_size(source->vocabulary);
+
+	if (source->word != NULL)
+		return;
+	source->word = MemoryContextAllocHuge(source->context, ((Size) n + 1) * sizeof(ItemKey));
+	for (uint32 id = 1; id <= n; id++)
+	{
+		int len;
+		const char *bytes = vocabulary_string(source->vocabulary, id, &len);
+
+		CHECK_FOR_INTERRUPTS();
+		source->word[id] = word_key(bytes, len, source->spec->word_point);
+	}
+}
+
+/* V_{j+1}, from S_j. */
+static Candidates *
+members_after(const LocalSource *source, int j)
+{
+	GramSet words = {.length = 1, .n = source->words};
+	uint32 middles = j == 1 ? 0 : j == 2 ? source->words :
+										   source->set[j - 1]->n;
+
+	return candidates_create(j == 1 ? &words : source->set[j], source->words, middles,
+							 source->spec->pruning);
+}
+
+/* Prepare what level k is found by. */
+static void
+begin_level(LocalSource *source, int k)
+{
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	if (k == 1)
+		make_word_items(source);
+	else if (source->rewritten < k - 1)
+	{
+		if (source->members_before != NULL)
+			candidates_free(source->members_before);
+		source->members_before = source->members;
+		if (source->numbers != NULL)
+			pairs_free(source->numbers);
+		source->numbers = k == 2 ? NULL : pairs_create(source->set[k - 1], source->members_before);
+		source->members = members_after(source, k - 1);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* The corpus has been rewritten: what its ids were is not needed any more. */
+static void
+forget_words(LocalSource *source)
+{
+	if (source->word_number == NULL)
+		return;
+	pfree(source->word_number);
+	source->word_number = NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * one histogram
+ * ------------------------------------------------------------------------ */
+
+typedef struct LocalHistogram
+{
+	const LocalSource *source;
+	Histogram *histogram; /* where n-grams have no slots */
+	int64 *sum;			  /* else, by slot */
+} LocalHistogram;
+
+static inline int64
+weight_of(const LocalSource *source, Size n)
+{
+	return n < KNOWN_WEIGHTS ? source->weight[n] : extract_user_weight(n);
+}
+
+static void
+add_user(void *state, const UserGrams *grams)
+{
+	LocalHistogram *local = state;
+	const ItemList *items = &grams->items;
+	int64 weight = weight_of(local->source, items->n);
+
+	if (grams->slots == 0)
+		for (Size i = 0; i < items->n; i++)
+			histogram_add(local->histogram, items->item[i], weight);
+	else
+		for (Size i = 0; i < items->n; i++)
+			local->sum[grams->slot[i]] += weight;
+}
+
+/* The n-gram of level k that has this slot. */
+static ItemKey
+item_of_slot(const LocalSource *source, int k, uint32 slot)
+{
+	return k == 1 ? source->word[slot] : level_item(candidate_key(source->members, slot), k);
+}
+
+static void
+local_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
+{
+	LocalSource *source = (LocalSource *) base;
+	LocalHistogram local = {.source = source};
+	uint32 slots;
+
+	begin_level(source, k);
+	slots = slots_of(source, k);
+	if (slots == 0)
+		local.histogram = histogram_create(source->memory_limit);
+	else
+		local.sum = palloc0(slots * sizeof(int64));
+	scan_users(source, k, 0, add_user, &local);
+	if (k == 2)
+		forget_words(source);
+	if (slots == 0)
+	{
+		histogram_consume(local.histogram, visit, arg);
+		return;
+	}
+	for (uint32 slot = 0; slot < slots; slot++)
+	{
+		HistogramEntry entry = {.weight = local.sum[slot]};
+
+		CHECK_FOR_INTERRUPTS();
+		if (local.sum[slot] == 0)
+			continue;
+		entry.key = item_of_slot(source, k, slot);
+		visit(arg, &entry);
+	}
+	pfree(local.sum);
+}
+
+/* ------------------------------------------------------------------------
+ * rounds
+ * ------------------------------------------------------------------------ */
+
+static void
+list_user(void *state, const UserGrams *grams)
+{
+	round_lists_add_user(state, grams);
+}
+
+static void
+local_rounds_begin(TextSource *base, int k, int draw)
+{
+	LocalSource *source = (LocalSource *) base;
+
+	begin_level(source, k);
+	source->lists = round_lists_create(source->memory_limit, k, slots_of(source, k));
+	scan_users(source, k, draw, list_user, source->lists);
+	if (k == 2)
+		forget_words(source);
+	round_lists_finish(source->lists);
+}
+
+static void
+local_rounds_visit(TextSource *base, RoundVisitor visit, void *arg)
+{
+	round_lists_visit(((LocalSource *) base)->lists, visit, arg);
+}
+
+static void
+local_rounds_count(TextSource *base, RoundJudge judge, void *arg)
+{
+	round_lists_count(((LocalSource *) base)->lists, judge, arg);
+}
+
+static void
+local_rounds_end(TextSource *base)
+{
+	LocalSource *source = (LocalSource *) base;
+
+	round_lists_free(source->lists);
+	source->lists = NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * what was released
+ * ------------------------------------------------------------------------ */
+
+/* The words by key; of several with one key the last. */
+static word_table_hash *
+index_words(const uint64 *key, uint32 n)
+{
+	word_table_hash *table = word_table_create(CurrentMemoryContext, n, NULL);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		bool found;
+
+		word_table_insert(table, key[i], &found)->number = i + 1;
+	}
+	return table;
+}
+
+static void
+local_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
+{
+	LocalSource *source = (LocalSource *) base;
+	word_table_hash *table = index_words(key, n);
+
+	memset(text, 0, n * sizeof(WordText));
+	for (uint32 id = 1; id <= vocabulary_size(source->vocabulary); id++)
+	{
+		WordEntry *entry = word_table_lookup(table, source->word[id].key);
+		WordText *to;
+		int len;
+		const char *bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		if (entry == NULL)
+			continue;
+		to = &text[entry->number - 1];
+		if (to->bytes != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a fingerprint")));
+		bytes = vocabulary_string(source->vocabulary, id, &len);
+		*to = (WordText){bytes, len};
+	}
+	word_table_destroy(table);
+}
+
+static void
+local_words_released(TextSource *base, const uint64 *key, uint32 n)
+{
+	LocalSource *source = (LocalSource *) base;
+	uint32 size = vocabulary_size(source->vocabulary);
+	word_table_hash *table = index_words(key, n);
+
+	source->words = n;
+	source->word_number = MemoryContextAllocExtended(source->context,
+													 ((Size) size + 1) * sizeof(uint32),
+													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 id = 1; id <= size; id++)
+	{
+		WordEntry *entry = word_table_lookup(table, source->word[id].key);
+
+		CHECK_FOR_INTERRUPTS();
+		if (entry != NULL)
+			source->word_number[id] = entry->number;
+	}
+	word_table_destroy(table);
+	pfree(source->word);
+	source->word = NULL;
+}
+
+static void
+local_grams_released(TextSource *base, const GramSet *set)
+{
+	((LocalSource *) base)->set[set->length] = set;
+}
+
+static void
+local_close(TextSource *base)
+{
+	LocalSource *source = (LocalSource *) base;
+
+	MemoryContextDelete(source->context);
+}
+
+static const SourceMethods local_methods = {
+	.histogram = local_histogram,
+	.rounds_begin = local_rounds_begin,
+	.rounds_visit = local_rounds_visit,
+	.rounds_count = local_rounds_count,
+	.rounds_end = local_rounds_end,
+	.spell = local_spell,
+	.words_released = local_words_released,
+	.grams_released = local_grams_released,
+	.close = local_close};
+
+TextSource *
+source_local_create(const CountSpec *spec, Vocabulary *vocabulary, Corpus *corpus,
+					Size memory_limit)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dpngram texts",
+												  ALLOCSET_DEFAULT_SIZES);
+	LocalSource *source = MemoryContextAllocZero(context, sizeof(LocalSource));
+
+	source->base.methods = &local_methods;
+	source->context = context;
+	source->spec = spec;
+	source->vocabulary = vocabulary;
+	source->corpus = corpus;
+	source->memory_limit = memory_limit;
+	for (Size n = 1; n < KNOWN_WEIGHTS; n++)
+		source->weight[n] = extract_user_weight(n);
+	return &source->base;
+}

@@ -1,0 +1,20 @@
+/*
+ * source_local.h
+ *	  Texts in this process: a vocabulary and a corpus.
+ */
+#ifndef DPNGRAM_SOURCE_LOCAL_H
+#define DPNGRAM_SOURCE_LOCAL_H
+
+#include "ngram/corpus.h"
+#include "ngram/source.h"
+#include "ngram/vocabulary.h"
+
+/*
+ * The corpus is consumed, but remains the caller's to free.  memory_limit: bytes, for what
+ * one level is counted in.  Allocates in the current memory context; sets that are told to
+ * the source must live until it is closed.
+ */
+extern TextSource *source_local_create(const CountSpec *spec, Vocabulary *vocabulary,
+									   Corpus *corpus, Size memory_limit);
+
+#endif /* DPNGRAM_SOURCE_LOCAL_H */
