@@ -59,6 +59,8 @@ extract_count_spec(const NgramPlan *plan, const Noise *noise)
 
 	for (int k = 1; k <= plan->nsteps; k++)
 		spec.bound[k] = plan->step[k].bound;
+	if (plan->query.method == METHOD_DPNE_MR)
+		spec.bound[1] = plan->words.bound;
 	return spec;
 }
 

@@ -33,8 +33,8 @@ typedef struct TextSource TextSource;
 
 /*
  * Levels come in ascending order, k = 1 first; level k may be asked for once S_1 ..
- * S_{k-1} were told.  The n-grams of level 1 are words, by word_key() (fingerprint.h); those of level
- * k >= 2 are level_item()s of pairs of numbers.
+ * S_{k-1} were told.  The n-grams of level 1 are words, by word_key() (fingerprint.h);
+ * those of level k >= 2 are pairs of numbers, by level_item() (walk.h).
  */
 typedef struct SourceMethods
 {

@@ -54,14 +54,16 @@ typedef struct LocalSource
 	Corpus *corpus;
 	Size memory_limit;
 
-	ItemKey *word;							  /* level 1's n-grams, by id */
-	uint32 *word_number;					  /* in S_1, by id; until level 2 is counted */
+	/* level 1, by the words' ids */
+	ItemKey *word;
+	uint32 *word_number; /* in S_1; until level 2 is counted */
+
 	uint32 words;							  /* |S_1| */
-	int rewritten;							  /* the corpus has numbers of S_rewritten; 0: ids of words */
-	const GramSet *set[NGRAM_MAX_LENGTH + 1]; /* from 2 on */
-	Candidates *members;					  /* V_k of the level being counted, k >= 2 */
-	Pairs *numbers;							  /* of S_{k-1}, by members_before */
-	Candidates *members_before;
+	int rewritten;							  /* S_k whose numbers the corpus has; 0: words' ids */
+	Pairs *numbers;							  /* of S_{k-1} */
+	Candidates *members_before;				  /* V_{k-1}, k >= 3 */
+	Candidates *members;					  /* V_k, k >= 2 */
+	const GramSet *set[NGRAM_MAX_LENGTH + 1]; /* from S_2 on */
 	RoundLists *lists;
 	int64 weight[KNOWN_WEIGHTS];
 } LocalSource;

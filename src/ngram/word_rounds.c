@@ -192,6 +192,10 @@ typedef struct WordRun
 	int round; /* at present, from 0 */
 	FoundWords found;
 	Size support;
+
+	/* for SABOTAGE_REDRAWN: what stood in earlier lists, with its statistic */
+	Histogram *carried;
+	Histogram *still_carried;
 } WordRun;
 
 static void
@@ -235,36 +239,67 @@ judge_word(void *state, RoundGram *word, int bias, int64 weight)
 	return 0;
 }
 
-static void
-carry_statistic(void *state, RoundGram *word)
-{
-	histogram_add(state, (ItemKey){word->key, word->content}, 2 * word->sum + word->bucket);
-}
+/* ---- lists drawn anew in each round: what the audits must catch ---- */
 
 static void
-restore_statistic(void *state, RoundGram *word)
+carry_word(void *state, RoundGram *word)
 {
-	HistogramEntry *entry = histogram_find(state, (ItemKey){word->key, word->content});
+	WordRun *run = state;
+
+	histogram_add(run->carried, (ItemKey){word->key, word->content},
+				  2 * word->sum + word->bucket);
+}
+
+/* A word of the new lists goes on with its statistic, which is carried no more. */
+static void
+resume_word(void *state, RoundGram *word)
+{
+	WordRun *run = state;
+	HistogramEntry *entry = histogram_find(run->carried, (ItemKey){word->key, word->content});
 
 	if (entry == NULL)
 		return;
 	word->sum = entry->weight >> 1;
 	word->bucket = entry->weight & 1;
+	entry->weight = 0;
 }
 
-/* Lists drawn anew in each round: what the audits must catch. */
+/* A word that stood in lists before this round's. */
 static void
-redraw_lists(WordRun *run)
+judge_carried(void *state, const HistogramEntry *entry)
+{
+	WordRun *run = state;
+	RoundGram word = {.key = entry->key.key, .content = entry->key.content};
+
+	if (entry->weight == 0)
+		return;
+	word.sum = entry->weight >> 1;
+	word.bucket = entry->weight & 1;
+	(void) judge_word(run, &word, DP_BIAS_ONE, 0);
+	histogram_add(run->still_carried, entry->key, 2 * word.sum + word.bucket);
+}
+
+static void
+count_redrawn(WordRun *run)
 {
 	const SourceMethods *methods = run->source->methods;
-	Histogram *statistics = histogram_create(SIZE_MAX / 4);
 
-	methods->rounds_visit(run->source, carry_statistic, statistics);
-	methods->rounds_end(run->source);
-	methods->rounds_begin(run->source, WORD_LEVEL, run->round);
-	methods->rounds_visit(run->source, restore_statistic, statistics);
-	histogram_free(statistics);
+	if (run->round == 0)
+		run->carried = histogram_create(SIZE_MAX / 4);
+	else
+	{
+		methods->rounds_visit(run->source, carry_word, run);
+		methods->rounds_end(run->source);
+		methods->rounds_begin(run->source, WORD_LEVEL, run->round);
+		methods->rounds_visit(run->source, resume_word, run);
+	}
+	methods->rounds_count(run->source, judge_word, run);
+	run->still_carried = histogram_create(SIZE_MAX / 4);
+	histogram_consume(run->carried, judge_carried, run);
+	run->carried = run->still_carried;
 }
+
+/* ---- the rounds ---- */
 
 /* The rounds; returns how many there were. */
 static int
@@ -276,9 +311,10 @@ run_rounds(WordRun *run)
 	{
 		Size before = run->found.n;
 
-		if (DP_SABOTAGED(SABOTAGE_REDRAWN) && run->round > 0)
-			redraw_lists(run);
-		run->source->methods->rounds_count(run->source, judge_word, run);
+		if (DP_SABOTAGED(SABOTAGE_REDRAWN))
+			count_redrawn(run);
+		else
+			run->source->methods->rounds_count(run->source, judge_word, run);
 		if (run->round > 0 && run->found.n >= WORDS_TO_STOP &&
 			run->found.n - before < rounds->stop_below * run->found.n)
 			return run->round + 1;
