@@ -41,6 +41,8 @@ NGRAM_OBJS = \
 	src/ngram/buckets.o \
 	src/ngram/candidates.o \
 	src/ngram/corpus.o \
+	src/ngram/corpus_builder.o \
+	src/ngram/documents.o \
 	src/ngram/extract.o \
 	src/ngram/forecast.o \
 	src/ngram/gramset.o \
@@ -54,6 +56,8 @@ NGRAM_OBJS = \
 	src/ngram/plan.o \
 	src/ngram/policy.o \
 	src/ngram/read.o \
+	src/ngram/read_documents.o \
+	src/ngram/read_query.o \
 	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
 	src/ngram/schedule.o \
@@ -67,6 +71,7 @@ NGRAM_OBJS = \
 	src/ngram/tokenize_word.o \
 	src/ngram/union.o \
 	src/ngram/user_grams.o \
+	src/ngram/users.o \
 	src/ngram/vocabulary.o \
 	src/ngram/walk.o \
 	src/ngram/word_rounds.o \

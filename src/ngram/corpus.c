@@ -40,8 +40,10 @@ struct Corpus
 	/* one record: the user being built, or the one read from disk */
 	uint32 *record;
 	Size record_capacity;
-	uint32 building; /* ids of the user being built */
-	bool too_long;	 /* there were more than the cap */
+	uint32 building;  /* elements of the user being built */
+	uint32 positions; /* that they are: an escape is one */
+	bool parted;	  /* the last one is a boundary */
+	bool too_long;	  /* there were more than the cap */
 };
 
 Corpus *
@@ -82,33 +84,58 @@ corpus_begin_user(Corpus *corpus, uint64 hash)
 	corpus->record[0] = (uint32) hash;
 	corpus->record[1] = (uint32) (hash >> 32);
 	corpus->building = 0;
+	corpus->positions = 0;
+	corpus->parted = true; /* nothing to part yet */
 	corpus->too_long = false;
 }
 
+/*
+ * Appends n elements that are so many positions.  It is positions that are capped, since
+ * what is an escape depends on memory and on other users' words.
+ */
 static void
-append_id(Corpus *corpus, uint32 id)
+append(Corpus *corpus, const uint32 *words, uint32 n, uint32 positions)
 {
-	if (corpus->building >= CORPUS_MAX_USER_TOKENS)
+	if (corpus->too_long || positions > CORPUS_MAX_USER_TOKENS - corpus->positions)
 	{
 		corpus->too_long = true;
 		return;
 	}
-	record_reserve(corpus, record_words(corpus, corpus->building + 1));
-	corpus->record[HEADER_WORDS + corpus->building++] = id;
+	record_reserve(corpus, record_words(corpus, corpus->building + n));
+	memcpy(corpus->record + HEADER_WORDS + corpus->building, words, n * sizeof(uint32));
+	corpus->building += n;
+	corpus->positions += positions;
+	corpus->parted = false;
 }
 
 void
 corpus_add_token(Corpus *corpus, uint32 id)
 {
-	Assert(id > 0);
-	append_id(corpus, id);
+	Assert(id > 0 && id != CORPUS_WIDE);
+	append(corpus, &id, 1, 1);
 }
 
 void
 corpus_end_document(Corpus *corpus)
 {
-	if (corpus->building > 0 && corpus->record[HEADER_WORDS + corpus->building - 1] != 0)
-		append_id(corpus, 0);
+	static const uint32 boundary = 0;
+
+	if (corpus->parted)
+		return;
+	append(corpus, &boundary, 1, 1);
+	corpus->parted = true;
+}
+
+/*
+ * corpus_add_document: the ids or escapes of a document, n elements that are so many
+ * positions, with single boundaries within, but none at either end.  Of a document that
+ * alone is beyond the cap the elements aren't looked at.
+ */
+void
+corpus_add_document(Corpus *corpus, const uint32 *words, uint32 n, uint32 positions)
+{
+	append(corpus, words, n, positions);
+	corpus_end_document(corpus);
 }
 
 /* The file lives as long as the corpus, whatever context the caller is in. */
@@ -130,8 +157,9 @@ store_record(Corpus *corpus, const uint32 *record, Size words)
 	{
 		if (corpus->nwords + words > corpus->capacity)
 		{
+			/* twice as much, until what stays unused would count */
 			while (corpus->nwords + words > corpus->capacity)
-				corpus->capacity *= 2;
+				corpus->capacity += Max(Min(corpus->capacity, corpus->limit / 8), 1024);
 			corpus->capacity = Min(corpus->capacity, corpus->limit);
 			corpus->words = repalloc_huge(corpus->words, corpus->capacity * sizeof(uint32));
 		}
@@ -151,7 +179,7 @@ corpus_end_user(Corpus *corpus)
 	uint32 n = corpus->building;
 	uint32 *ids = corpus->record + HEADER_WORDS;
 
-	if (n > 0 && ids[n - 1] == 0)
+	if (n > 0 && corpus->parted)
 		n--;
 	if (n == 0 || corpus->too_long)
 		return;
@@ -262,6 +290,18 @@ corpus_scan_end(CorpusScan *scan)
 		BufFileClose(corpus->file);
 	corpus->file = scan->out;
 	corpus->file_users = scan->out_users;
+}
+
+/*
+ * corpus_room: bytes that documents may take which are to become this corpus, so that
+ * both are within its limit while they do.
+ */
+Size
+corpus_room(const Corpus *corpus)
+{
+	Size bytes = corpus->limit * sizeof(uint32);
+
+	return corpus->paired ? bytes / 2 : bytes;
 }
 
 bool

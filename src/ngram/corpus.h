@@ -24,13 +24,25 @@
 
 typedef struct Corpus Corpus;
 
-/* One user's positions; documents are parted by id 0. */
+/*
+ * A word that the vocabulary had no room for has no id.  It stands as an escape of five
+ * array elements: this one, then the word's key and its content (word_key() in
+ * fingerprint.h), each as two halves, the low one first.  Any of these four may be 0 or
+ * look like an id, so whoever walks over ids that may have escapes must step over them.
+ */
+#define CORPUS_WIDE PG_UINT32_MAX
+#define CORPUS_WIDE_WORDS 5
+
+/*
+ * One user's positions; documents are parted by id 0.  As it was built, a corpus may have
+ * escapes, and then n counts their elements.
+ */
 typedef struct CorpusUser
 {
 	uint64 hash;   /* of the user's own key, for keyed choices */
-	uint32 n;	   /* positions */
+	uint32 n;	   /* elements: one a position */
 	uint32 *id;	   /* n ids: of the gram that starts there, or 0 */
-	uint32 *token; /* n ids of single tokens; NULL if not paired */
+	uint32 *token; /* n ids of single tokens, built as a copy; NULL if not paired */
 } CorpusUser;
 
 /* A pass over all users, which may also shorten or drop them. */
@@ -50,6 +62,7 @@ extern Corpus *corpus_create(Size memory_limit, bool paired);
 extern void corpus_begin_user(Corpus *corpus, uint64 hash);
 extern void corpus_add_token(Corpus *corpus, uint32 id);
 extern void corpus_end_document(Corpus *corpus);
+extern void corpus_add_document(Corpus *corpus, const uint32 *words, uint32 n, uint32 positions);
 extern void corpus_end_user(Corpus *corpus);
 
 /* Passes. */
@@ -58,6 +71,7 @@ extern bool corpus_scan_next(CorpusScan *scan, CorpusUser *user);
 extern void corpus_scan_keep(CorpusScan *scan, const CorpusUser *user);
 extern void corpus_scan_end(CorpusScan *scan);
 
+extern Size corpus_room(const Corpus *corpus);
 extern bool corpus_spilled(const Corpus *corpus);
 extern void corpus_free(Corpus *corpus);
 

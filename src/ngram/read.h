@@ -1,6 +1,6 @@
 /*
  * read.h
- *	  From the relation's rows to token ids, user by user.
+ *	  From the relation's rows to whoever counts them: user by user, or as they come.
  */
 #ifndef DPNGRAM_READ_H
 #define DPNGRAM_READ_H
@@ -8,6 +8,7 @@
 #include "access/attnum.h"
 #include "ngram/corpus.h"
 #include "ngram/tokenize.h"
+#include "ngram/users.h"
 #include "ngram/vocabulary.h"
 
 typedef struct ReadSpec
@@ -40,7 +41,17 @@ typedef struct ReadSink
 	void (*end_user)(void *state);
 } ReadSink;
 
+/*
+ * Takes a row that has a user and a text, in the order in which they come.  hash is a
+ * number that all rows of a user share, and few users share: see read_documents().
+ * The values may be toasted, packed or live in a buffer, and are gone after the call;
+ * so is what is allocated in the context that is current.
+ */
+typedef void (*DocumentSink)(void *state, uint64 hash, Datum user, Datum text);
+
+extern UserType read_user_type(const ReadSpec *spec);
 extern void read_rows(const ReadSpec *spec, const ReadSink *sink);
+extern void read_documents(const ReadSpec *spec, DocumentSink sink, void *state);
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
 #endif /* DPNGRAM_READ_H */

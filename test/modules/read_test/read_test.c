@@ -3,8 +3,8 @@
  *	  Shows to SQL what the tokenizers and the reader make of values and
  *	  relations, so that regression tests can look at each by itself.
  *
- * The corpus of this module is a recording one: it writes down the calls of
- * the reader instead of packing ids.
+ * What comes in the order of users is written down as the reader hands it out; what
+ * comes in any order is grouped into a corpus first and written down from there.
  */
 #include "postgres.h"
 
@@ -24,12 +24,13 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(read_test_tokens);
 PG_FUNCTION_INFO_V1(read_test_corpus);
+PG_FUNCTION_INFO_V1(read_test_grouped);
 PG_FUNCTION_INFO_V1(read_test_measure);
 PG_FUNCTION_INFO_V1(read_test_vocabulary);
 
-/* ---- a corpus that records ---- */
+/* ---- a sink that records ---- */
 
-struct Corpus
+typedef struct Recorder
 {
 	ReturnSetInfo *result; /* rows go here, or nowhere if NULL */
 	Vocabulary *vocabulary;
@@ -38,64 +39,74 @@ struct Corpus
 	int place; /* within the user */
 	uint64 hash;
 	bool open; /* between begin_user and end_user */
-};
+} Recorder;
+
+static uint32
+record_id(void *state, const char *token, int len)
+{
+	return vocabulary_intern(((Recorder *) state)->vocabulary, token, len);
+}
 
 static void
-record(Corpus *corpus, uint32 id)
+record(Recorder *recorder, uint32 id)
 {
 	Datum values[4];
 	bool nulls[4] = {0};
 	const char *string;
 	int len;
 
-	if (!corpus->open)
+	if (!recorder->open)
 		elog(ERROR, "token outside of a user");
-	corpus->place++;
-	if (corpus->result == NULL)
+	recorder->place++;
+	if (recorder->result == NULL)
 		return;
-	values[0] = Int32GetDatum((int32) corpus->users);
-	values[1] = Int64GetDatum((int64) corpus->hash);
-	values[2] = Int32GetDatum(corpus->place);
+	values[0] = Int32GetDatum((int32) recorder->users);
+	values[1] = Int64GetDatum((int64) recorder->hash);
+	values[2] = Int32GetDatum(recorder->place);
 	values[3] = (Datum) 0;
 	nulls[3] = id == 0;
 	if (id != 0)
 	{
-		string = vocabulary_string(corpus->vocabulary, id, &len);
+		string = vocabulary_string(recorder->vocabulary, id, &len);
 		values[3] = PointerGetDatum(cstring_to_text_with_len(string, len));
 	}
-	tuplestore_putvalues(corpus->result->setResult, corpus->result->setDesc, values, nulls);
+	tuplestore_putvalues(recorder->result->setResult, recorder->result->setDesc, values, nulls);
 }
 
-void
-corpus_begin_user(Corpus *corpus, uint64 hash)
+static void
+record_user(void *state, uint64 hash)
 {
-	if (corpus->open)
+	Recorder *recorder = state;
+
+	if (recorder->open)
 		elog(ERROR, "user within a user");
-	corpus->open = true;
-	corpus->users++;
-	corpus->place = 0;
-	corpus->hash = hash;
+	recorder->open = true;
+	recorder->users++;
+	recorder->place = 0;
+	recorder->hash = hash;
 }
 
-void
-corpus_add_token(Corpus *corpus, uint32 id)
+static void
+record_token(void *state, uint32 id)
 {
-	corpus->tokens++;
-	record(corpus, id);
+	((Recorder *) state)->tokens++;
+	record(state, id);
 }
 
-void
-corpus_end_document(Corpus *corpus)
+static void
+record_document(void *state)
 {
-	record(corpus, 0);
+	record(state, 0);
 }
 
-void
-corpus_end_user(Corpus *corpus)
+static void
+record_end(void *state)
 {
-	if (!corpus->open)
+	Recorder *recorder = state;
+
+	if (!recorder->open)
 		elog(ERROR, "end of no user");
-	corpus->open = false;
+	recorder->open = false;
 }
 
 /* ---- functions ---- */
@@ -145,25 +156,34 @@ time_arguments(FunctionCallInfo fcinfo, ReadSpec *spec)
 }
 
 static void
-read_arguments(FunctionCallInfo fcinfo, Corpus *corpus)
+read_arguments(FunctionCallInfo fcinfo, ReadSpec *spec)
 {
-	ReadSpec spec = {0};
 	Relation relation = relation_open(PG_GETARG_OID(0), AccessShareLock);
 
-	spec.relid = RelationGetRelid(relation);
-	spec.owner = relation->rd_rel->relowner;
-	spec.user_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(1)));
-	spec.text_attnum = get_attnum(spec.relid, NameStr(*PG_GETARG_NAME(2)));
-	spec.text_type = get_atttype(spec.relid, spec.text_attnum);
-	spec.tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)), spec.text_type);
-	spec.max_tokens = PG_GETARG_INT32(4);
-	if (PG_NARGS() > 5)
-		time_arguments(fcinfo, &spec);
+	spec->relid = RelationGetRelid(relation);
+	spec->owner = relation->rd_rel->relowner;
+	spec->user_attnum = get_attnum(spec->relid, NameStr(*PG_GETARG_NAME(1)));
+	spec->text_attnum = get_attnum(spec->relid, NameStr(*PG_GETARG_NAME(2)));
+	spec->text_type = get_atttype(spec->relid, spec->text_attnum);
+	spec->tokenizer = tokenizer_create(text_to_cstring(PG_GETARG_TEXT_PP(3)), spec->text_type);
+	spec->max_tokens = PG_GETARG_INT32(4);
 	relation_close(relation, NoLock);
+}
 
-	corpus->vocabulary = vocabulary_create();
-	read_corpus(&spec, corpus->vocabulary, corpus);
-	if (corpus->open)
+static void
+read_ordered(const ReadSpec *spec, Recorder *recorder)
+{
+	ReadSink sink = {
+		.state = recorder,
+		.token_id = record_id,
+		.begin_user = record_user,
+		.add_token = record_token,
+		.end_document = record_document,
+		.end_user = record_end};
+
+	recorder->vocabulary = vocabulary_create();
+	read_rows(spec, &sink);
+	if (recorder->open)
 		elog(ERROR, "the last user was not ended");
 }
 
@@ -184,28 +204,74 @@ begin_rows(FunctionCallInfo fcinfo)
 Datum
 read_test_corpus(PG_FUNCTION_ARGS)
 {
-	Corpus corpus = {0};
+	ReadSpec spec = {0};
+	Recorder recorder = {0};
 
 	begin_rows(fcinfo);
-	corpus.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	read_arguments(fcinfo, &corpus);
+	recorder.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	read_arguments(fcinfo, &spec);
+	read_ordered(&spec, &recorder);
+	return (Datum) 0;
+}
+
+/* One user of a corpus; a boundary follows each document, as in the order of users. */
+static void
+record_corpus_user(Recorder *recorder, const CorpusUser *user)
+{
+	record_user(recorder, user->hash);
+	for (uint32 i = 0; i < user->n; i++)
+	{
+		if (user->token != NULL && user->token[i] != user->id[i])
+			elog(ERROR, "a paired corpus has two different words at a place");
+		if (user->id[i] != 0)
+			record_token(recorder, user->id[i]);
+		else
+			record_document(recorder);
+	}
+	record_document(recorder);
+	record_end(recorder);
+}
+
+Datum
+read_test_grouped(PG_FUNCTION_ARGS)
+{
+	ReadSpec spec = {0};
+	Recorder recorder = {0};
+	Corpus *corpus = corpus_create(PG_GETARG_INT64(5), PG_GETARG_BOOL(6));
+	CorpusScan scan;
+	CorpusUser user;
+
+	begin_rows(fcinfo);
+	recorder.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	recorder.vocabulary = vocabulary_create();
+	read_arguments(fcinfo, &spec);
+	read_corpus(&spec, recorder.vocabulary, corpus);
+	corpus_scan_begin(&scan, corpus, false);
+	while (corpus_scan_next(&scan, &user))
+		record_corpus_user(&recorder, &user);
+	corpus_scan_end(&scan);
+	corpus_free(corpus);
 	return (Datum) 0;
 }
 
 Datum
 read_test_measure(PG_FUNCTION_ARGS)
 {
-	Corpus corpus = {0};
+	ReadSpec spec = {0};
+	Recorder recorder = {0};
 	Datum values[3];
 	bool nulls[3] = {0};
 	TupleDesc descriptor;
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	read_arguments(fcinfo, &corpus);
-	values[0] = Int64GetDatum(corpus.users);
-	values[1] = Int64GetDatum(corpus.tokens);
-	values[2] = Int64GetDatum(vocabulary_size(corpus.vocabulary));
+	read_arguments(fcinfo, &spec);
+	if (PG_NARGS() > 5)
+		time_arguments(fcinfo, &spec);
+	read_ordered(&spec, &recorder);
+	values[0] = Int64GetDatum(recorder.users);
+	values[1] = Int64GetDatum(recorder.tokens);
+	values[2] = Int64GetDatum(vocabulary_size(recorder.vocabulary));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
 }
 

@@ -15,7 +15,13 @@ RETURNS TABLE (user_number int, user_hash bigint, place int, token text)
 AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_corpus FROM PUBLIC;
 
--- The same, but only counted.
+-- The same by way of a corpus: rows are read in any order and grouped within that many bytes.
+CREATE FUNCTION read_test_grouped(relation regclass, user_col name, text_col name, tokenizer text,
+	max_tokens int, memory bigint, paired boolean)
+RETURNS TABLE (user_number int, user_hash bigint, place int, token text)
+AS :'module' LANGUAGE C STRICT VOLATILE;
+REVOKE ALL ON FUNCTION read_test_grouped FROM PUBLIC;
+-- The same as read_test_corpus(), but only counted.
 CREATE FUNCTION read_test_measure(relation regclass, user_col name, text_col name,
 	tokenizer text DEFAULT 'word', max_tokens int DEFAULT 0,
 	OUT users bigint, OUT tokens bigint, OUT distinct_tokens bigint)

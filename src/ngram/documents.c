@@ -1,0 +1,593 @@
+/*
+ * documents.c
+ *	  Tokenised documents in the order in which they came, until they are grouped by user.
+ *
+ * A document is a record: its user's hash and value, and its words.  Records are
+ * appended to one of some partitions by their users' hashes, so that in the end
+ * each partition is grouped within the processor's caches, by a hash table of its users.
+ * Hashes only bring together: whether two documents are of one user is decided by
+ * the type's own comparison.  Merging users with equal hashes would give one bound to
+ * all of them, and parting equal values (1.0 and 1.00) two bounds to one user.
+ *
+ * When the partitions reach the memory limit, all of them are written to files, one
+ * each, and filled anew.  In the end a file that is small enough is read and grouped, a
+ * larger one divided again by further bits, and one whose documents all have one hash,
+ * where nothing is left to divide by, is the documents of one user who has many: they are
+ * taken as they stand in the file.  Other users with that very hash are left to another
+ * pass, one a user; 64 bits agree by bad hash functions or by malice only.
+ *
+ * Documents that were grouped give back their memory, partition by partition.  A user's
+ * record in the corpus is smaller than the user's documents (a paired corpus, which has
+ * all words twice, leaves us half as much from the start), so both together stay within
+ * the limit, and one partition more.  The order of documents and users is not that in
+ * which they came, and nothing in a result may depend on it.
+ */
+#include "postgres.h"
+
+#include "common/dp_random.h"
+#include "miscadmin.h"
+#include "ngram/documents.h"
+#include "utils/memutils.h"
+
+/* Partitions: by that many bits of the hash, the fewer where memory is short. */
+#define MIN_BITS 5
+#define MAX_BITS 8
+#define MAX_BITS_FROM ((Size) 8 * 1024 * 1024)
+
+#define FIRST_CHUNK ((Size) 1024)
+#define LARGEST_CHUNK ((Size) 128 * 1024)
+
+/* A file of so many bytes, or a quarter of the limit, is small. */
+#define SMALL_FILE ((Size) 64 * 1024)
+
+/* Followed by the user's value and the words, both padded to eight bytes. */
+typedef struct Document
+{
+	uint64 hash;
+	union
+	{
+		Size size;			   /* of all of it, until it is grouped */
+		struct Document *next; /* of the same hash */
+	};
+	uint32 n;		  /* words */
+	uint32 positions; /* an escape is one */
+} Document;
+
+typedef struct Chunk
+{
+	struct Chunk *next;
+	Size size;
+	Size used;
+	char data[FLEXIBLE_ARRAY_MEMBER];
+} Chunk;
+
+typedef struct Partition
+{
+	Chunk *first;
+	Chunk *last;
+	Size bytes; /* in all chunks so far */
+	BufFile *file;
+	Size file_bytes;
+	uint64 hash; /* of the documents, if it is the same for all */
+	bool hashes; /* it is not */
+} Partition;
+
+/* All documents of a hash, while a partition is grouped. */
+typedef struct HashGroup
+{
+	uint64 hash;
+	Document *first;
+	Document *last;
+	bool mixed; /* of several users */
+	char status;
+} HashGroup;
+
+#define SH_PREFIX groups
+#define SH_ELEMENT_TYPE HashGroup
+#define SH_KEY_TYPE uint64
+#define SH_KEY hash
+#define SH_HASH_KEY(tb, key) ((uint32) dp_splitmix_finish(key))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+struct Documents
+{
+	UserType users;
+	bool hashed;
+	MemoryContext context; /* of chunks and of what grouping needs */
+	MemoryContext files;
+	Size limit;
+	Size small_file; /* is grouped in one go */
+	Size largest_chunk;
+	Size memory; /* in chunks */
+	int used;	 /* bits of the hash that all documents share */
+	int bits;	 /* by which they are parted */
+	bool spilled;
+	groups_hash *groups;
+	Partition partition[1 << MAX_BITS];
+};
+
+static Documents *
+create_below(const UserType *users, Size memory_limit, int used_bits)
+{
+	Documents *documents = palloc0(sizeof(Documents));
+
+	documents->users = *users;
+	documents->hashed = user_type_hashed(users);
+	documents->context = AllocSetContextCreate(CurrentMemoryContext, "dpngram documents",
+											   ALLOCSET_DEFAULT_SIZES);
+	documents->files = CurrentMemoryContext;
+	documents->limit = memory_limit;
+	documents->small_file = Max(memory_limit / 4, SMALL_FILE);
+	documents->used = used_bits;
+	documents->bits = memory_limit < MAX_BITS_FROM ? MIN_BITS : MAX_BITS;
+	documents->largest_chunk = Min(LARGEST_CHUNK, memory_limit >> (documents->bits + 2));
+	return documents;
+}
+
+/* memory_limit: in bytes, also for the corpus that the documents are grouped into */
+Documents *
+documents_create(const UserType *users, Size memory_limit)
+{
+	return create_below(users, memory_limit, 0);
+}
+
+/* ---- what comes in ---- */
+
+static Partition *
+partition_of(Documents *documents, uint64 hash)
+{
+	/* a type's own hash need not have all of its bits mixed */
+	uint64 bits = dp_splitmix_finish(hash) << documents->used;
+
+	return &documents->partition[bits >> (64 - documents->bits)];
+}
+
+/* The file lives as long as the documents, whatever context the caller is in. */
+static void
+append_to_file(Documents *documents, Partition *partition, void *data, Size size)
+{
+	if (partition->file == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(documents->files);
+
+		partition->file = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(old);
+		documents->spilled = true;
+	}
+	BufFileWrite(partition->file, data, size);
+	partition->file_bytes += size;
+}
+
+static void
+free_chunks(Documents *documents, Partition *partition)
+{
+	Chunk *chunk = partition->first;
+
+	while (chunk != NULL)
+	{
+		Chunk *next = chunk->next;
+
+		documents->memory -= chunk->size;
+		pfree(chunk);
+		chunk = next;
+	}
+	partition->first = partition->last = NULL;
+}
+
+/* Leave the memory to what comes. */
+static void
+spill_all(Documents *documents)
+{
+	for (int i = 0; i < 1 << documents->bits; i++)
+	{
+		Partition *partition = &documents->partition[i];
+
+		CHECK_FOR_INTERRUPTS();
+		for (Chunk *chunk = partition->first; chunk != NULL; chunk = chunk->next)
+			append_to_file(documents, partition, chunk->data, chunk->used);
+		free_chunks(documents, partition);
+	}
+}
+
+static Chunk *
+chunk_create(Documents *documents, Size size)
+{
+	Chunk *chunk = MemoryContextAllocHuge(documents->context, size);
+
+	chunk->next = NULL;
+	chunk->size = size;
+	chunk->used = 0;
+	documents->memory += size;
+	return chunk;
+}
+
+/*
+ * A chunk with room for a record, after the partition's others, or NULL if memory is too
+ * short for that even when it is empty.
+ */
+static Chunk *
+add_chunk(Documents *documents, Partition *partition, Size size)
+{
+	Size wanted = Min(partition->bytes / 4, documents->largest_chunk);
+	Chunk *chunk;
+
+	size = Max(Max(wanted, FIRST_CHUNK), size + offsetof(Chunk, data));
+	if (documents->memory + size > documents->limit)
+		spill_all(documents);
+	if (size > documents->limit)
+		return NULL;
+	chunk = chunk_create(documents, size);
+	if (partition->last != NULL)
+		partition->last->next = chunk;
+	else
+		partition->first = chunk;
+	partition->last = chunk;
+	return chunk;
+}
+
+/* Room for a record of that hash in memory, or NULL if it must go to its partition's file. */
+static Document *
+reserve(Documents *documents, Partition *partition, uint64 hash, Size size)
+{
+	Chunk *chunk = partition->last;
+	Document *document;
+
+	partition->hashes |= partition->bytes > 0 && partition->hash != hash;
+	partition->hash = hash;
+	if (chunk == NULL || chunk->size - offsetof(Chunk, data) - chunk->used < size)
+		chunk = add_chunk(documents, partition, size);
+	partition->bytes += size;
+	if (chunk == NULL)
+		return NULL;
+	document = (Document *) (chunk->data + chunk->used);
+	chunk->used += size;
+	return document;
+}
+
+/* The bytes of a user's value in a record. */
+static inline Size
+value_size(const Documents *documents, Datum user)
+{
+	const TypeCacheEntry *type = documents->users.entry;
+
+	return type->typbyval ? sizeof(Datum) : MAXALIGN(datumGetSize(user, false, type->typlen));
+}
+
+static inline Datum
+document_user(const Documents *documents, Document *document)
+{
+	return documents->users.entry->typbyval ? *(Datum *) (document + 1) :
+											  PointerGetDatum(document + 1);
+}
+
+static inline const uint32 *
+document_words(const Documents *documents, Document *document)
+{
+	Size user = value_size(documents, document_user(documents, document));
+
+	return (uint32 *) ((char *) (document + 1) + user);
+}
+
+static void
+write_record(const Documents *documents, Document *to, const Document *header, Datum user,
+			 Size user_size, const uint32 *words)
+{
+	const TypeCacheEntry *type = documents->users.entry;
+	char *data = (char *) (to + 1);
+
+	*to = *header;
+	if (type->typbyval)
+		*(Datum *) data = user;
+	else
+		memcpy(data, DatumGetPointer(user), datumGetSize(user, false, type->typlen));
+	memcpy(data + user_size, words, header->n * sizeof(uint32));
+}
+
+/*
+ * documents_add: a document of the user, by read_documents()'s hash and value.
+ *
+ * words: n ids or escapes (corpus.h), documents' parts parted by single ids 0, that take
+ * so many positions.  Of a document that alone is longer than the cap on positions the
+ * words aren't needed.
+ */
+void
+documents_add(Documents *documents, uint64 hash, Datum user, const uint32 *words, uint32 n,
+			  uint32 positions)
+{
+	Size user_size = value_size(documents, user);
+	Size size = sizeof(Document) + user_size + MAXALIGN(n * sizeof(uint32));
+	Document header = {.hash = hash, .size = size, .n = n, .positions = positions};
+	Partition *partition = partition_of(documents, hash);
+	Document *to = reserve(documents, partition, hash, size);
+
+	if (to != NULL)
+	{
+		write_record(documents, to, &header, user, user_size, words);
+		return;
+	}
+	to = MemoryContextAllocHuge(documents->context, size);
+	write_record(documents, to, &header, user, user_size, words);
+	append_to_file(documents, partition, to, size);
+	pfree(to);
+}
+
+/* ---- grouping in memory ---- */
+
+static void
+begin_user(const Documents *documents, const Document *document, Corpus *corpus)
+{
+	corpus_begin_user(corpus, documents->hashed ? document->hash : 0);
+}
+
+static void
+append_document(const Documents *documents, Document *document, Corpus *corpus)
+{
+	corpus_add_document(corpus, document_words(documents, document), document->n,
+						document->positions);
+}
+
+static int
+compare_documents(const void *a, const void *b, void *arg)
+{
+	const Documents *documents = arg;
+
+	return user_compare(&documents->users, document_user(documents, *(Document *const *) a),
+						document_user(documents, *(Document *const *) b));
+}
+
+/* Documents of several users of one hash: bring each user's together. */
+static void
+append_mixed(Documents *documents, const HashGroup *group, Corpus *corpus)
+{
+	Document **list;
+	Size n = 0;
+
+	for (Document *document = group->first; document != NULL; document = document->next)
+		n++;
+	list = MemoryContextAllocHuge(documents->context, n * sizeof(Document *));
+	n = 0;
+	for (Document *document = group->first; document != NULL; document = document->next)
+		list[n++] = document;
+	qsort_arg(list, n, sizeof(Document *), compare_documents, documents);
+	for (Size i = 0; i < n; i++)
+	{
+		bool first = i == 0 || compare_documents(&list[i - 1], &list[i], documents) != 0;
+
+		if (first && i > 0)
+			corpus_end_user(corpus);
+		if (first)
+			begin_user(documents, list[i], corpus);
+		append_document(documents, list[i], corpus);
+	}
+	corpus_end_user(corpus);
+	pfree(list);
+}
+
+static void
+append_group(Documents *documents, const HashGroup *group, Corpus *corpus)
+{
+	if (group->mixed)
+	{
+		append_mixed(documents, group, corpus);
+		return;
+	}
+	begin_user(documents, group->first, corpus);
+	for (Document *document = group->first; document != NULL; document = document->next)
+		append_document(documents, document, corpus);
+	corpus_end_user(corpus);
+}
+
+/* Puts the documents of a chunk into the groups of their hashes. */
+static void
+link_chunk(Documents *documents, Chunk *chunk)
+{
+	Size at = 0;
+
+	while (at < chunk->used)
+	{
+		Document *document = (Document *) (chunk->data + at);
+		bool found;
+		HashGroup *group = groups_insert(documents->groups, document->hash, &found);
+
+		CHECK_FOR_INTERRUPTS();
+		at += document->size;
+		document->next = NULL;
+		if (!found)
+		{
+			group->first = group->last = document;
+			group->mixed = false;
+			continue;
+		}
+		if (!group->mixed)
+			group->mixed = !same_user(&documents->users, document_user(documents, group->first),
+									  document_user(documents, document));
+		group->last->next = document;
+		group->last = document;
+	}
+}
+
+/* Appends a partition's users, all of whose documents are in these chunks. */
+static void
+group_chunks(Documents *documents, Chunk *chunks, Corpus *corpus)
+{
+	groups_iterator iterator;
+	HashGroup *group;
+
+	if (chunks == NULL)
+		return;
+	if (documents->groups == NULL)
+		documents->groups = groups_create(documents->context, 256, NULL);
+	for (Chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
+		link_chunk(documents, chunk);
+	groups_start_iterate(documents->groups, &iterator);
+	while ((group = groups_iterate(documents->groups, &iterator)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append_group(documents, group, corpus);
+	}
+	groups_reset(documents->groups);
+}
+
+/* ---- grouping from files ---- */
+
+static void
+rewind_file(BufFile *file)
+{
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(), errmsg("could not rewind a temporary file")));
+}
+
+static void
+read_bytes(BufFile *file, void *to, Size size)
+{
+	if (BufFileRead(file, to, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(), errmsg("could not read from a temporary file")));
+}
+
+/* The next record of a partition's file, or NULL after the last; valid until the next call. */
+static Document *
+next_document(const Documents *documents, const Partition *partition, Size *at, Document **record,
+			  Size *capacity)
+{
+	Document header;
+
+	CHECK_FOR_INTERRUPTS();
+	if (*at == partition->file_bytes)
+		return NULL;
+	read_bytes(partition->file, &header, sizeof(header));
+	if (header.size > *capacity)
+	{
+		if (*record != NULL)
+			pfree(*record);
+		*capacity = header.size + header.size / 2;
+		*record = MemoryContextAllocHuge(documents->context, *capacity);
+	}
+	**record = header;
+	read_bytes(partition->file, *record + 1, header.size - sizeof(header));
+	*at += header.size;
+	return *record;
+}
+
+static void
+group_small_file(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	Chunk *chunk = chunk_create(documents, partition->file_bytes + offsetof(Chunk, data));
+
+	chunk->used = partition->file_bytes;
+	read_bytes(partition->file, chunk->data, chunk->used);
+	group_chunks(documents, chunk, corpus);
+	documents->memory -= chunk->size;
+	pfree(chunk);
+	BufFileClose(partition->file);
+}
+
+static void
+store_document(Documents *documents, Document *document)
+{
+	documents_add(documents, document->hash, document_user(documents, document),
+				  document_words(documents, document), document->n, document->positions);
+}
+
+static void
+divide_file(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	MemoryContext old = MemoryContextSwitchTo(documents->files);
+	Documents *parts = create_below(&documents->users, documents->small_file,
+									documents->used + documents->bits);
+	Document *record = NULL;
+	Document *document;
+	Size capacity = 0;
+	Size at = 0;
+
+	MemoryContextSwitchTo(old);
+	parts->small_file = documents->small_file;
+	while ((document = next_document(documents, partition, &at, &record, &capacity)) != NULL)
+		store_document(parts, document);
+	BufFileClose(partition->file);
+	pfree(record);
+	documents_group(parts, corpus);
+}
+
+/*
+ * Appends the user whose document is the first of the file, all of whose documents
+ * have one hash.  The partition is left with those of others.
+ */
+static void
+take_first_user(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	const TypeCacheEntry *type = documents->users.entry;
+	Partition rest = {.hash = partition->hash};
+	Document *record = NULL;
+	Document *document;
+	Size capacity = 0;
+	Size at = 0;
+	Datum user = (Datum) 0;
+
+	while ((document = next_document(documents, partition, &at, &record, &capacity)) != NULL)
+	{
+		if (at == document->size)
+		{
+			MemoryContext old = MemoryContextSwitchTo(documents->context);
+
+			user = datumCopy(document_user(documents, document), type->typbyval, type->typlen);
+			MemoryContextSwitchTo(old);
+			begin_user(documents, document, corpus);
+		}
+		if (same_user(&documents->users, user, document_user(documents, document)))
+			append_document(documents, document, corpus);
+		else
+			append_to_file(documents, &rest, document, document->size);
+	}
+	corpus_end_user(corpus);
+	if (!type->typbyval)
+		pfree(DatumGetPointer(user));
+	pfree(record);
+	BufFileClose(partition->file);
+	*partition = rest;
+}
+
+static void
+group_file(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	while (partition->file != NULL)
+	{
+		rewind_file(partition->file);
+		if (partition->file_bytes > documents->small_file && !partition->hashes)
+		{
+			take_first_user(documents, partition, corpus);
+			continue;
+		}
+		if (partition->file_bytes <= documents->small_file)
+			group_small_file(documents, partition, corpus);
+		else
+			divide_file(documents, partition, corpus);
+		partition->file = NULL;
+	}
+}
+
+/*
+ * documents_group: appends all users to the corpus, each with all of the user's documents,
+ * and frees the documents.
+ */
+void
+documents_group(Documents *documents, Corpus *corpus)
+{
+	if (documents->spilled)
+		spill_all(documents);
+	for (int i = 0; i < 1 << documents->bits; i++)
+	{
+		Partition *partition = &documents->partition[i];
+
+		group_chunks(documents, partition->first, corpus);
+		free_chunks(documents, partition);
+		group_file(documents, partition, corpus);
+	}
+	MemoryContextDelete(documents->context);
+	pfree(documents);
+}

@@ -1,0 +1,304 @@
+/*
+ * read_query.c
+ *	  The query that reads a relation, and the protection that it runs under.
+ *
+ * Rows are read by SPI and not by a table scan of our own, so that views,
+ * partitions, foreign tables, privileges and row-level security all work as
+ * they do for everyone.  A DestReceiver takes them one by one: nothing is
+ * collected, and no cursor is paid for.
+ *
+ * What protects whom:
+ *
+ * - The owner from the analyst.  The query runs under the owner's rights, so
+ *	 whatever the analyst can bend must be straightened first: the search_path
+ *	 (an unqualified function in the owner's view would else be the analyst's),
+ *	 and the other settings in read_settings[].  The operation is
+ *	 security-restricted, as REFRESH MATERIALIZED VIEW is.  In a trigger that a
+ *	 foreign key's cascade has fired, FORCE ROW LEVEL SECURITY would be off; it
+ *	 is put back on.
+ * - The analyst from the owner: the same restriction.
+ * - The users: whoever takes the rows sees to it that all rows of one user are
+ *	 counted as one user's (read.c, documents.c).  Functions of the users' type that
+ *	 tell users apart see private values, so what calls them after the query stands
+ *	 under the same protection.
+ *
+ * Messages below ERROR are off during the read, but for INFO, which no setting
+ * stops: keeping that from the client is the caller's part.  Errors are not
+ * caught here either: the caller masks them (their text may hold data), and
+ * aborting the transaction or subtransaction restores role and settings.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "ngram/read_query.h"
+#include "nodes/params.h"
+#include "parser/parse_node.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+/* Parameters of the query, from 1. */
+#define TIME_FROM 1
+#define TIME_TO 2
+
+/*
+ * read_user_type: how users are told apart.
+ *
+ * For a deterministic collation, where equal is equal bytes, that is by the order of
+ * bytes: several times faster than the locale's, and independent of its version and
+ * of indexes built under another.
+ */
+UserType
+read_user_type(const ReadSpec *spec)
+{
+	Oid type;
+	int32 typmod;
+	Oid collation;
+
+	get_atttypetypmodcoll(spec->relid, spec->user_attnum, &type, &typmod, &collation);
+	if (OidIsValid(collation) && get_collation_isdeterministic(collation))
+		collation = C_COLLATION_OID;
+	return user_type(type, collation);
+}
+
+/*
+ * The query's text.  "IS DISTINCT FROM NULL", because IS NOT NULL is false for
+ * a row value with one NULL field.
+ *
+ * Any order will do that brings equal users together; users are compared as
+ * read_user_type() says.
+ *
+ * A row whose time is NULL is in no period.  The bounds of time are parameters of the
+ * column's own type, compared as they are, so that an index on it or partitions by it
+ * are of use.
+ */
+static char *
+query_text(const ReadSpec *spec, bool ordered)
+{
+	const char *user = quote_identifier(get_attname(spec->relid, spec->user_attnum, false));
+	const char *text = quote_identifier(get_attname(spec->relid, spec->text_attnum, false));
+	char *schema = get_namespace_name(get_rel_namespace(spec->relid));
+	char *relation = get_rel_name(spec->relid);
+	StringInfoData query;
+
+	if (schema == NULL || relation == NULL)
+		elog(ERROR, "cache lookup failed for relation %u", spec->relid);
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT r.%s", user);
+	if (read_user_type(spec).collation == C_COLLATION_OID)
+		appendStringInfoString(&query, " COLLATE pg_catalog.\"C\"");
+	appendStringInfo(&query,
+					 ", r.%s FROM %s r WHERE r.%s IS DISTINCT FROM NULL",
+					 text, quote_qualified_identifier(schema, relation), user);
+	if (!spec->every_user)
+		appendStringInfo(&query, " AND r.%s IS DISTINCT FROM NULL", text);
+	if (spec->time_attnum != 0)
+	{
+		const char *time = quote_identifier(get_attname(spec->relid, spec->time_attnum, false));
+
+		appendStringInfo(&query,
+						 " AND r.%s OPERATOR(pg_catalog.>=) $%d"
+						 " AND r.%s OPERATOR(pg_catalog.<) $%d",
+						 time, TIME_FROM, time, TIME_TO);
+	}
+	if (ordered)
+		appendStringInfoString(&query, " ORDER BY 1");
+	return query.data;
+}
+
+/*
+ * Called for each column that the parser has found: is it one of ours?  The
+ * relation is locked, but not its schema, which could have been renamed, and
+ * another one given its name, after query_text() asked for it.  And the lock is the
+ * session's own: functions that it calls could have altered the column's type.
+ */
+static Node *
+check_column(ParseState *pstate, ColumnRef *reference, Node *found)
+{
+	const ReadSpec *spec = pstate->p_ref_hook_state;
+
+	if (found != NULL && IsA(found, Var))
+	{
+		Var *var = (Var *) found;
+		RangeTblEntry *rte = rt_fetch(var->varno, pstate->p_rtable);
+
+		if (var->varlevelsup == 0 && rte->rtekind == RTE_RELATION &&
+			rte->relid == spec->relid &&
+			(var->varattno == spec->user_attnum ||
+			 (var->varattno == spec->text_attnum && var->vartype == spec->text_type) ||
+			 (spec->time_attnum != 0 && var->varattno == spec->time_attnum)))
+			return NULL;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the relation was changed while it was being read")));
+}
+
+static Oid
+time_type(const ReadSpec *spec)
+{
+	return getBaseType(get_atttype(spec->relid, spec->time_attnum));
+}
+
+/* Called for $1 and $2, the bounds of time. */
+static Node *
+make_parameter(ParseState *pstate, ParamRef *reference)
+{
+	Param *parameter = makeNode(Param);
+
+	parameter->paramkind = PARAM_EXTERN;
+	parameter->paramid = reference->number;
+	parameter->paramtype = time_type(pstate->p_ref_hook_state);
+	parameter->paramtypmod = -1;
+	parameter->paramcollid = InvalidOid;
+	parameter->location = reference->location;
+	return (Node *) parameter;
+}
+
+static ParamListInfo
+parameters(const ReadSpec *spec)
+{
+	ParamListInfo list;
+
+	if (spec->time_attnum == 0)
+		return NULL;
+	list = makeParamList(2);
+	for (int i = 0; i < 2; i++)
+	{
+		list->params[i].isnull = false;
+		list->params[i].pflags = PARAM_FLAG_CONST;
+		list->params[i].ptype = time_type(spec);
+	}
+	list->params[TIME_FROM - 1].value = spec->time_from;
+	list->params[TIME_TO - 1].value = spec->time_to;
+	return list;
+}
+
+static void
+setup_parser(ParseState *pstate, void *spec)
+{
+	pstate->p_post_columnref_hook = check_column;
+	pstate->p_paramref_hook = make_parameter;
+	pstate->p_ref_hook_state = spec;
+}
+
+/*
+ * Runs the query under the snapshot of the calling statement: the analyst sees
+ * the data as of the same moment as any other SELECT at this place would.
+ */
+static void
+run_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
+{
+	SPIPrepareOptions prepare = {0};
+	SPIExecuteOptions execute = {0};
+	SPIPlanPtr plan;
+	char *query;
+	int result;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	query = query_text(spec, ordered);
+
+	prepare.parserSetup = setup_parser;
+	prepare.parserSetupArg = unconstify(ReadSpec *, spec);
+	prepare.parseMode = RAW_PARSE_DEFAULT;
+	prepare.cursorOptions = CURSOR_OPT_PARALLEL_OK;
+	plan = SPI_prepare_extended(query, &prepare);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_extended failed: %s", SPI_result_code_string(SPI_result));
+
+	execute.params = parameters(spec);
+	execute.read_only = true;
+	execute.dest = receiver;
+	result = SPI_execute_plan_extended(plan, &execute);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(result));
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+/*
+ * Settings of the session that the read must not inherit from the caller.
+ *
+ * The search_path would choose the functions of the owner's views.  Messages
+ * of the read would tell of the data, also those of level LOG (trace_sort
+ * counts rows).  With row_security off, FORCE ROW LEVEL SECURITY would be an
+ * error instead of a filter.  transform_null_equals, standard_conforming_strings,
+ * backslash_quote and array_nulls change the SQL inside of functions: a pattern
+ * like '\d+' would match something else.  plpgsql.extra_errors makes errors of
+ * what is none, and whether there was one can't be hidden.
+ * gin_fuzzy_search_limit makes an index scan drop rows by how many there are,
+ * so that one user's presence could change another's rows.
+ */
+static const struct
+{
+	const char *name;
+	const char *value;
+} read_settings[] = {
+	{"search_path", "pg_catalog, pg_temp"},
+	{"client_min_messages", "error"},
+	{"row_security", "on"},
+	{"transform_null_equals", "off"},
+	{"standard_conforming_strings", "on"},
+	{"backslash_quote", "safe_encoding"},
+	{"array_nulls", "on"},
+	{"plpgsql.extra_errors", "none"},
+	{"gin_fuzzy_search_limit", "0"},
+};
+
+/*
+ * read_guard_begin: from here on the session acts as the owner, restricted, and under
+ * settings of its own.
+ */
+ReadGuard
+read_guard_begin(Oid owner)
+{
+	ReadGuard guard;
+
+	GetUserIdAndSecContext(&guard.user, &guard.context);
+	SetUserIdAndSecContext(owner, (guard.context & ~SECURITY_NOFORCE_RLS) |
+									  SECURITY_RESTRICTED_OPERATION);
+	guard.nest_level = NewGUCNestLevel();
+	for (int i = 0; i < (int) lengthof(read_settings); i++)
+		(void) set_config_option(read_settings[i].name, read_settings[i].value,
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
+	return guard;
+}
+
+/* read_guard_end: all is as it was; an error does without. */
+void
+read_guard_end(const ReadGuard *guard)
+{
+	AtEOXact_GUC(false, guard->nest_level);
+	SetUserIdAndSecContext(guard->user, guard->context);
+}
+
+/*
+ * read_query: runs the query, with or without the order of users, and hands its rows
+ * (user, text) to the receiver.
+ */
+void
+read_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
+{
+	ReadGuard guard = read_guard_begin(spec->owner);
+
+	run_query(spec, ordered, receiver);
+	read_guard_end(&guard);
+}
+
+/* report_disorder: a user came after one that is greater */
+void
+report_disorder(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("rows did not arrive in the order of their users"),
+			 errhint("An index may be corrupt, or a foreign server may sort differently.")));
+}

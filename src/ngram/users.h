@@ -1,0 +1,52 @@
+/*
+ * users.h
+ *	  How users are told apart: by the type of the user column.
+ */
+#ifndef DPNGRAM_USERS_H
+#define DPNGRAM_USERS_H
+
+#include "postgres.h"
+
+#include "utils/datum.h"
+#include "utils/typcache.h"
+
+typedef struct UserType
+{
+	Oid type; /* no domain */
+	Oid collation;
+	TypeCacheEntry *entry;
+} UserType;
+
+extern UserType user_type(Oid type, Oid collation);
+extern bool user_type_parallel_safe(const UserType *type);
+extern uint64 user_hash(const UserType *type, Datum user);
+extern int user_compare(const UserType *type, Datum a, Datum b);
+
+/* Types without an extended hash function: their users have hash 0, all of them. */
+static inline bool
+user_type_hashed(const UserType *type)
+{
+	return OidIsValid(type->entry->hash_extended_proc_finfo.fn_oid);
+}
+
+/* The value as it is compared, hashed and copied: detoasted, but maybe packed. */
+static inline Datum
+user_value(const UserType *type, Datum user)
+{
+	return type->entry->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_PACKED(user)) : user;
+}
+
+/* Values of the same bytes are equal, whatever the type. */
+static inline bool
+same_value(const UserType *type, Datum a, Datum b)
+{
+	return datumIsEqual(a, b, type->entry->typbyval, type->entry->typlen);
+}
+
+static inline bool
+same_user(const UserType *type, Datum a, Datum b)
+{
+	return same_value(type, a, b) || user_compare(type, a, b) == 0;
+}
+
+#endif /* DPNGRAM_USERS_H */
