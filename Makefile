@@ -58,6 +58,7 @@ NGRAM_OBJS = \
 	src/ngram/read.o \
 	src/ngram/read_documents.o \
 	src/ngram/read_query.o \
+	src/ngram/round_merge.o \
 	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
 	src/ngram/schedule.o \

@@ -20,7 +20,7 @@
 
 #include "ngram/corpus.h"
 
-#define HEADER_WORDS 3
+#define HEADER_WORDS (offsetof(CorpusRecord, id) / sizeof(uint32))
 
 struct Corpus
 {
@@ -257,9 +257,10 @@ pack_record(const Corpus *corpus, const CorpusUser *user, uint32 *to)
 
 /*
  * In a rewriting pass: keep the user that was handed out last, with as many
- * positions as user->n now says.  A user that isn't kept is dropped.
+ * positions as user->n now says.  A user that isn't kept is dropped.  Returns the record,
+ * which stays there until the next such pass, or NULL where it is in the file.
  */
-void
+CorpusRecord *
 corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 {
 	Corpus *corpus = scan->corpus;
@@ -268,14 +269,17 @@ corpus_scan_keep(CorpusScan *scan, const CorpusUser *user)
 	Assert(scan->rewrite);
 	if (user->id != corpus->record + HEADER_WORDS)
 	{
-		scan->kept += pack_record(corpus, user, corpus->words + scan->kept);
-		return;
+		uint32 *to = corpus->words + scan->kept;
+
+		scan->kept += pack_record(corpus, user, to);
+		return (CorpusRecord *) to;
 	}
 	words = pack_record(corpus, user, corpus->record);
 	if (scan->out == NULL)
 		scan->out = create_file(corpus);
 	BufFileWrite(scan->out, corpus->record, words * sizeof(uint32));
 	scan->out_users++;
+	return NULL;
 }
 
 void

@@ -45,6 +45,24 @@ typedef struct CorpusUser
 	uint32 *token; /* n ids of single tokens, built as a copy; NULL if not paired */
 } CorpusUser;
 
+/*
+ * A user's record as it lies in memory; tokens follow the ids.  Two words of 32 bits make
+ * the hash, so that records need no more than 32-bit alignment.
+ */
+typedef struct CorpusRecord
+{
+	uint32 hash[2];
+	uint32 n;
+	uint32 id[FLEXIBLE_ARRAY_MEMBER];
+} CorpusRecord;
+
+/* The record of a user who was handed out. */
+static inline CorpusRecord *
+corpus_record(const CorpusUser *user)
+{
+	return (CorpusRecord *) ((char *) user->id - offsetof(CorpusRecord, id));
+}
+
 /* A pass over all users, which may also shorten or drop them. */
 typedef struct CorpusScan
 {
@@ -68,7 +86,7 @@ extern void corpus_end_user(Corpus *corpus);
 /* Passes. */
 extern void corpus_scan_begin(CorpusScan *scan, Corpus *corpus, bool rewrite);
 extern bool corpus_scan_next(CorpusScan *scan, CorpusUser *user);
-extern void corpus_scan_keep(CorpusScan *scan, const CorpusUser *user);
+extern CorpusRecord *corpus_scan_keep(CorpusScan *scan, const CorpusUser *user);
 extern void corpus_scan_end(CorpusScan *scan);
 
 extern Size corpus_room(const Corpus *corpus);

@@ -18,7 +18,7 @@ typedef struct Tally
 /* The n-grams that are in memory at one time, and the users' lists of them. */
 typedef struct Part
 {
-	Corpus *lists; /* ids: numbers; hash: the user's number */
+	Corpus *lists; /* ids: numbers; hash: the user's number, or if merged the number of users */
 	uint32 n;
 	RoundGram *gram; /* NULL while the part is parked */
 	Tally *tally;
@@ -37,12 +37,16 @@ struct RoundLists
 	PartBuilder *builder; /* of the first part */
 	Part *parts;
 	Part **tail;
+	bool merged; /* there is one part, and equal lists in it are one */
 
 	/* if there are several parts: each user's sum of squared biases */
 	BufFile *norms;		 /* in this round */
 	BufFile *next_norms; /* in the next, of the parts that are done */
 	BufFile *spare;
 };
+
+/* round_merge.c */
+extern void round_lists_merge(Corpus *lists, Size memory_limit);
 
 extern void round_lists_built(RoundLists *lists);
 extern void part_park(Part *part);

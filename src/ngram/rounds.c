@@ -159,8 +159,9 @@ biased_weight(uint32 bias, DpNorm norm)
 	return (uint64) dp_biased_weight(norm, bias);
 }
 
+/* The weights of so many users with one list. */
 static void
-add_weights(Part *part, const CorpusUser *user, uint64 squares)
+add_weights(Part *part, const CorpusUser *user, uint64 squares, uint64 users)
 {
 	DpNorm norm;
 
@@ -171,7 +172,7 @@ add_weights(Part *part, const CorpusUser *user, uint64 squares)
 	{
 		Tally *tally = &part->tally[user->id[i] - 1];
 
-		tally->weight += biased_weight(tally->bias, norm);
+		tally->weight += users * biased_weight(tally->bias, norm);
 	}
 }
 
@@ -184,8 +185,12 @@ sum_part(RoundLists *lists, Part *part)
 
 	corpus_scan_begin(&scan, part->lists, false);
 	while (corpus_scan_next(&scan, &user))
-		add_weights(part, &user,
-					norms != NULL ? *norm_of(norms, user.hash) : squared_biases(part, &user));
+	{
+		if (norms != NULL)
+			add_weights(part, &user, *norm_of(norms, user.hash), 1);
+		else
+			add_weights(part, &user, squared_biases(part, &user), lists->merged ? user.hash : 1);
+	}
 	corpus_scan_end(&scan);
 	if (norms != NULL)
 		pfree(norms);
@@ -317,6 +322,11 @@ round_lists_finish(RoundLists *lists)
 	MemoryContext old = MemoryContextSwitchTo(lists->context);
 
 	round_lists_built(lists);
+	if (lists->parts->next == NULL && !corpus_spilled(lists->parts->lists))
+	{
+		round_lists_merge(lists->parts->lists, lists->limit / 3);
+		lists->merged = true;
+	}
 	if (lists->parts->next != NULL)
 		for (Part *part = lists->parts; part != NULL; part = part->next)
 		{
