@@ -66,7 +66,12 @@ NGRAM_OBJS = \
 	src/ngram/set_union_run.o \
 	src/ngram/skips.o \
 	src/ngram/source_local.o \
+	src/ngram/source_team.o \
 	src/ngram/spurious.o \
+	src/ngram/team.o \
+	src/ngram/team_rounds.o \
+	src/ngram/team_stream.o \
+	src/ngram/team_worker.o \
 	src/ngram/tokenize.o \
 	src/ngram/tokenize_parser.o \
 	src/ngram/tokenize_word.o \

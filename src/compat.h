@@ -30,10 +30,14 @@
 
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
+#include "storage/shm_mq.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #define TUPLESORT_NONE false
+
+/* PostgreSQL 15 lets the writer say whether the reader is to be woken at once. */
+#define shm_mq_send(queue, n, data, nowait, flush) shm_mq_send(queue, n, data, nowait)
 
 static inline size_t
 get_hash_memory_limit(void)

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -16,9 +17,11 @@
 
 #include "api/price.h"
 #include "api/release.h"
+#include "api/settings.h"
 #include "compat.h"
 #include "ledger/json.h"
 #include "ngram/extract.h"
+#include "ngram/source_team.h"
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
 
@@ -44,24 +47,75 @@ ngram_release_request(void *state, const LedgerTerms *terms)
 	return ngram_request(&release->arguments, release->plans, nplans);
 }
 
+/* A run, which is begun again if parallel workers fail. */
+typedef struct NgramRun
+{
+	NgramRelease *release;
+	const ReadSpec *read;
+	Noise *noise;
+	CountSpec spec;
+} NgramRun;
+
+/* Count; the source is the extraction's, or its vocabulary and corpus are. */
+static void
+extract(NgramRun *run, Extraction *extraction)
+{
+	NgramRelease *release = run->release;
+
+	extraction->plan = release->plan;
+	extraction->noise = run->noise;
+	extraction->memory_limit = extract_memory_limit();
+	release->released = (ReleasedGrams){0};
+	extract_ngrams(extraction, &release->released);
+	release->steps_done = extraction->steps_done;
+	memcpy(release->mu2, extraction->mu2, sizeof(release->mu2));
+}
+
+static void
+run_alone(NgramRun *run)
+{
+	bool paired = run->release->plan->query.pruning == PRUNING_SINGLE;
+	Extraction extraction = {.vocabulary = vocabulary_create(),
+							 .corpus = corpus_create(extract_memory_limit(), paired)};
+
+	read_corpus(run->read, extraction.vocabulary, extraction.corpus);
+	extract(run, &extraction);
+	corpus_free(extraction.corpus);
+}
+
+static void
+run_in_team(void *state, Team *team)
+{
+	NgramRun *run = state;
+	Extraction extraction = {.source = source_team_create(team, run->read, &run->spec)};
+
+	extract(run, &extraction);
+	extraction.source->methods->close(extraction.source);
+}
+
+/* False where there are no workers, or none that don't fail. */
+static bool
+run_in_parallel(NgramRun *run)
+{
+	int workers = Min(dpngram_max_parallel_workers, max_parallel_workers);
+	TeamTask task;
+
+	return workers > 0 && ngram_by_levels(run->release->plan->query.method) &&
+		   !IsInParallelMode() && IsUnderPostmaster && team_task(run->read, &run->spec, &task) &&
+		   read_worth_workers(run->read) &&
+		   team_try(&task, run->read->owner, workers, run_in_team, run);
+}
+
 static void
 ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 {
 	NgramRelease *release = state;
-	const NgramPlan *plan = &release->plans[chosen];
-	Extraction extraction = {
-		.plan = plan,
-		.vocabulary = vocabulary_create(),
-		.corpus = corpus_create(extract_memory_limit(), plan->query.pruning == PRUNING_SINGLE),
-		.noise = noise,
-		.memory_limit = extract_memory_limit()};
+	NgramRun run = {.release = release, .read = spec, .noise = noise};
 
-	release->plan = plan;
-	read_corpus(spec, extraction.vocabulary, extraction.corpus);
-	extract_ngrams(&extraction, &release->released);
-	release->steps_done = extraction.steps_done;
-	memcpy(release->mu2, extraction.mu2, sizeof(release->mu2));
-	corpus_free(extraction.corpus);
+	release->plan = &release->plans[chosen];
+	run.spec = extract_count_spec(release->plan, noise);
+	if (!run_in_parallel(&run))
+		run_alone(&run);
 }
 
 static void

@@ -8,4 +8,7 @@
 /* 0: real noise; else a seed that makes it predictable (superuser, tests) */
 extern int dpngram_test_seed;
 
+/* of one release of n-grams; 0: it is made by its session alone */
+extern int dpngram_max_parallel_workers;
+
 #endif /* DPNGRAM_SETTINGS_H */

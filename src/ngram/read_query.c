@@ -30,16 +30,20 @@
 #include "postgres.h"
 
 #include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "ngram/read_query.h"
 #include "nodes/params.h"
+#include "optimizer/clauses.h"
+#include "optimizer/paths.h"
 #include "parser/parse_node.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 
 /* Parameters of the query, from 1. */
@@ -188,6 +192,37 @@ setup_parser(ParseState *pstate, void *spec)
 	pstate->p_ref_hook_state = spec;
 }
 
+/* Within SPI. */
+static SPIPlanPtr
+prepare_query(const ReadSpec *spec, bool ordered)
+{
+	SPIPrepareOptions options = {0};
+	SPIPlanPtr plan;
+
+	options.parserSetup = setup_parser;
+	options.parserSetupArg = unconstify(ReadSpec *, spec);
+	options.parseMode = RAW_PARSE_DEFAULT;
+	options.cursorOptions = CURSOR_OPT_PARALLEL_OK;
+	plan = SPI_prepare_extended(query_text(spec, ordered), &options);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_extended failed: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}
+
+static void
+connect_spi(void)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+static void
+finish_spi(void)
+{
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
 /*
  * Runs the query under the snapshot of the calling statement: the analyst sees
  * the data as of the same moment as any other SELECT at this place would.
@@ -195,32 +230,19 @@ setup_parser(ParseState *pstate, void *spec)
 static void
 run_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
 {
-	SPIPrepareOptions prepare = {0};
 	SPIExecuteOptions execute = {0};
 	SPIPlanPtr plan;
-	char *query;
 	int result;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	query = query_text(spec, ordered);
-
-	prepare.parserSetup = setup_parser;
-	prepare.parserSetupArg = unconstify(ReadSpec *, spec);
-	prepare.parseMode = RAW_PARSE_DEFAULT;
-	prepare.cursorOptions = CURSOR_OPT_PARALLEL_OK;
-	plan = SPI_prepare_extended(query, &prepare);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_extended failed: %s", SPI_result_code_string(SPI_result));
-
+	connect_spi();
+	plan = prepare_query(spec, ordered);
 	execute.params = parameters(spec);
 	execute.read_only = true;
 	execute.dest = receiver;
 	result = SPI_execute_plan_extended(plan, &execute);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(result));
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
+	finish_spi();
 }
 
 /*
@@ -291,6 +313,59 @@ read_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
 
 	run_query(spec, ordered, receiver);
 	read_guard_end(&guard);
+}
+
+/* May the query run in parallel mode?  A view may have functions that write. */
+static bool
+query_is_safe(const CachedPlanSource *source)
+{
+	ListCell *cell;
+
+	foreach (cell, source->query_list)
+		if (max_parallel_hazard(lfirst_node(Query, cell)) == PROPARALLEL_UNSAFE)
+			return false;
+	return true;
+}
+
+/* The bytes of the rows that the planner expects. */
+static double
+expected_size(SPIPlanPtr plan)
+{
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	double size = 0;
+	ListCell *cell;
+
+	if (cached == NULL)
+		return 0;
+	foreach (cell, cached->stmt_list)
+	{
+		const Plan *top = lfirst_node(PlannedStmt, cell)->planTree;
+
+		size += top->plan_rows * top->plan_width;
+	}
+	ReleaseCachedPlan(cached, NULL);
+	return size;
+}
+
+/*
+ * read_worth_workers: can parallel workers take part in what becomes of the rows, and is
+ * it worth their start?  As for the server's own parallel plans both are decided
+ * before any row is read, by what the query is made of and by min_parallel_table_scan_size.
+ */
+bool
+read_worth_workers(const ReadSpec *spec)
+{
+	ReadGuard guard = read_guard_begin(spec->owner);
+	SPIPlanPtr plan;
+	bool worth;
+
+	connect_spi();
+	plan = prepare_query(spec, false);
+	worth = query_is_safe(linitial(SPI_plan_get_plan_sources(plan))) &&
+			expected_size(plan) >= (double) min_parallel_table_scan_size * BLCKSZ;
+	finish_spi();
+	read_guard_end(&guard);
+	return worth;
 }
 
 /* report_disorder: a user came after one that is greater */

@@ -387,6 +387,17 @@ round_lists_parts(const RoundLists *lists)
 	return n;
 }
 
+/* How many n-grams somebody has. */
+uint64
+round_lists_size(const RoundLists *lists)
+{
+	uint64 n = 0;
+
+	for (const Part *part = lists->parts; part != NULL; part = part->next)
+		n += part->n;
+	return n;
+}
+
 void
 round_lists_free(RoundLists *lists)
 {

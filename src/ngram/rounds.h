@@ -42,6 +42,7 @@ extern void round_lists_judge(RoundLists *lists, RoundJudge judge, void *state);
 
 extern void round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state);
 extern int round_lists_parts(const RoundLists *lists);
+extern uint64 round_lists_size(const RoundLists *lists);
 extern void round_lists_free(RoundLists *lists);
 
 #endif /* DPNGRAM_ROUNDS_H */

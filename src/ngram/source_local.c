@@ -290,27 +290,21 @@ item_of_slot(const LocalSource *source, int k, uint32 slot)
 	return k == 1 ? source->word[slot] : level_item(candidate_key(source->members, slot), k);
 }
 
+/*
+ * The pass that counts level k.  The sums of n-grams that have slots are visited in the
+ * end; others are added to the histogram.
+ */
 static void
-local_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
+count_level(LocalSource *source, int k, Histogram *histogram, HistogramVisitor visit, void *arg)
 {
-	LocalSource *source = (LocalSource *) base;
-	LocalHistogram local = {.source = source};
-	uint32 slots;
+	uint32 slots = slots_of(source, k);
+	LocalHistogram local = {.source = source, .histogram = histogram};
 
-	begin_level(source, k);
-	slots = slots_of(source, k);
-	if (slots == 0)
-		local.histogram = histogram_create(source->memory_limit);
-	else
+	if (slots > 0)
 		local.sum = palloc0(slots * sizeof(int64));
 	scan_users(source, k, 0, add_user, &local);
 	if (k == 2)
 		forget_words(source);
-	if (slots == 0)
-	{
-		histogram_consume(local.histogram, visit, arg);
-		return;
-	}
 	for (uint32 slot = 0; slot < slots; slot++)
 	{
 		HistogramEntry entry = {.weight = local.sum[slot]};
@@ -321,7 +315,41 @@ local_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
 		entry.key = item_of_slot(source, k, slot);
 		visit(arg, &entry);
 	}
-	pfree(local.sum);
+	if (slots > 0)
+		pfree(local.sum);
+}
+
+static void
+local_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
+{
+	LocalSource *source = (LocalSource *) base;
+	Histogram *histogram;
+
+	begin_level(source, k);
+	if (slots_of(source, k) > 0)
+	{
+		count_level(source, k, NULL, visit, arg);
+		return;
+	}
+	histogram = histogram_create(source->memory_limit);
+	count_level(source, k, histogram, NULL, NULL);
+	histogram_consume(histogram, visit, arg);
+}
+
+static void
+add_entry(void *histogram, const HistogramEntry *entry)
+{
+	histogram_add(histogram, entry->key, entry->weight);
+}
+
+/* Level k's sums, added to what others have counted. */
+void
+source_local_add(TextSource *base, int k, Histogram *histogram)
+{
+	LocalSource *source = (LocalSource *) base;
+
+	begin_level(source, k);
+	count_level(source, k, histogram, add_entry, histogram);
 }
 
 /* ------------------------------------------------------------------------
@@ -357,6 +385,13 @@ static void
 local_rounds_count(TextSource *base, RoundJudge judge, void *arg)
 {
 	round_lists_count(((LocalSource *) base)->lists, judge, arg);
+}
+
+/* Between begin and end: the users' lists. */
+RoundLists *
+source_local_lists(TextSource *base)
+{
+	return ((LocalSource *) base)->lists;
 }
 
 static void

@@ -17,4 +17,8 @@
 extern TextSource *source_local_create(const CountSpec *spec, Vocabulary *vocabulary,
 									   Corpus *corpus, Size memory_limit);
 
+/* For a source that is made of several: level k's sums added to others', and its rounds. */
+extern void source_local_add(TextSource *source, int k, Histogram *histogram);
+extern RoundLists *source_local_lists(TextSource *source);
+
 #endif /* DPNGRAM_SOURCE_LOCAL_H */

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/tupmacs.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "lib/stringinfo.h"
@@ -184,6 +185,33 @@ bool
 tokenizer_escapes(const Tokenizer *tokenizer)
 {
 	return tokenizer->is_array || tokenizer->method == METHOD_TEXT_SEARCH;
+}
+
+/*
+ * tokenizer_name: by which a parallel worker can make the same tokenizer again; NULL if it
+ * can't, because functions would run in it that aren't known to be parallel safe: those of
+ * text search bear no such mark.
+ */
+const char *
+tokenizer_name(const Tokenizer *tokenizer)
+{
+	if (tokenizer->form == FORM_OUTPUT &&
+		func_parallel(tokenizer->output.fn_oid) != PROPARALLEL_SAFE)
+		return NULL;
+	switch (tokenizer->method)
+	{
+		case METHOD_WORD:
+			return "word";
+		case METHOD_WHITESPACE:
+			return "whitespace";
+		case METHOD_ITEM:
+			return "item";
+		case METHOD_TERM:
+			return "term";
+		case METHOD_TEXT_SEARCH:
+			break;
+	}
+	return NULL;
 }
 
 /*

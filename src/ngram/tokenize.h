@@ -21,6 +21,7 @@ typedef void (*TokenSink)(void *state, const char *token, int len);
  */
 extern Tokenizer *tokenizer_create(const char *name, Oid coltype);
 extern bool tokenizer_escapes(const Tokenizer *tokenizer);
+extern const char *tokenizer_name(const Tokenizer *tokenizer);
 extern void tokenize(Tokenizer *tokenizer, Datum value, TokenSink sink, void *state);
 
 #endif /* DPNGRAM_TOKENIZE_H */
