@@ -51,10 +51,16 @@ NGRAM_OBJS = \
 	src/ngram/level_plain.o \
 	src/ngram/level_rounds.o \
 	src/ngram/levels.o \
+	src/ngram/node_count.o \
+	src/ngram/node_pack.o \
+	src/ngram/node_spec.o \
 	src/ngram/noise.o \
 	src/ngram/pairs.o \
 	src/ngram/plan.o \
 	src/ngram/policy.o \
+	src/ngram/pushdown.o \
+	src/ngram/pushdown_parts.o \
+	src/ngram/pushdown_query.o \
 	src/ngram/read.o \
 	src/ngram/read_documents.o \
 	src/ngram/read_query.o \
@@ -66,6 +72,7 @@ NGRAM_OBJS = \
 	src/ngram/set_union_run.o \
 	src/ngram/skips.o \
 	src/ngram/source_local.o \
+	src/ngram/source_pushdown.o \
 	src/ngram/source_team.o \
 	src/ngram/spurious.o \
 	src/ngram/team.o \
@@ -179,6 +186,8 @@ API_OBJS = \
 	src/api/named_call.o \
 	src/api/next_words.o \
 	src/api/ngrams.o \
+	src/api/node.o \
+	src/api/node_words.o \
 	src/api/oue.o \
 	src/api/plain_counts.o \
 	src/api/planning.o \
@@ -231,6 +240,7 @@ SQL_PIECES = \
 	src/sql/26_attack.sql \
 	src/sql/27_local.sql \
 	src/sql/28_local_reports.sql \
+	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql
 
@@ -253,6 +263,7 @@ UPGRADE_PIECES = \
 	src/sql/26_attack.sql \
 	src/sql/27_local.sql \
 	src/sql/28_local_reports.sql \
+	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql

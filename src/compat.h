@@ -16,6 +16,10 @@
 /* what VARDATA_ANY() and the like need; before, postgres.h had it */
 #include "varatt.h"
 
+/* one function for all kinds of objects took the place of many */
+#define pg_proc_aclcheck(function, role, mode) \
+	object_aclcheck(ProcedureRelationId, function, role, mode)
+
 #endif
 
 #if PG_VERSION_NUM < 160000

@@ -122,6 +122,20 @@ parse_schedule(const OptionEither *schedule, NgramQuery *query)
 		bad_argument("schedule", "positive and finite, where it is a number");
 }
 
+static NgramExecution
+parse_execution(const char *name, const NgramQuery *query)
+{
+	if (strcmp(name, "auto") == 0)
+		return ngram_by_levels(query->method) ? EXECUTION_AUTO : EXECUTION_LOCAL;
+	if (strcmp(name, "local") == 0)
+		return EXECUTION_LOCAL;
+	if (strcmp(name, "pushdown") != 0)
+		bad_argument("execution", "auto, local or pushdown");
+	if (!ngram_by_levels(query->method))
+		bad_argument("execution", "auto or local, except for methods dpne-mr and dpne");
+	return EXECUTION_PUSHDOWN;
+}
+
 /* The options of dp_ngrams: what is for rounds is an error in methods without. */
 static void
 parse_ngrams_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
@@ -129,14 +143,17 @@ parse_ngrams_options(FunctionCallInfo fcinfo, int n, NgramArguments *arguments)
 	NgramQuery *query = &arguments->query;
 	OptionEither schedule = {.text = "balanced"};
 	char *spurious_of = "previous";
+	char *execution = "auto";
 	double rounds = DEFAULT_ROUNDS;
 	const Option known[] = {{"period", OPTION_TEXT, &arguments->target.period},
+							{"execution", OPTION_TEXT, &execution},
 							{"schedule", OPTION_EITHER, &schedule},
 							{"rounds", OPTION_NUMBER, &rounds},
 							{"spurious_of", OPTION_TEXT, &spurious_of}};
 
 	options_read(DatumGetJsonbP(required(fcinfo, n, "options")), known,
-				 query->method == METHOD_DPNE_MR ? lengthof(known) : 1);
+				 query->method == METHOD_DPNE_MR ? lengthof(known) : 2);
+	arguments->execution = parse_execution(execution, query);
 	if (query->method != METHOD_DPNE_MR)
 		return;
 	if (query->noise_ratio != 1)
@@ -200,6 +217,8 @@ note_parameters(NgramArguments *arguments, const char *method)
 	if (arguments->target.max_tokens > 0)
 		json_number(json, "max_tokens", arguments->target.max_tokens);
 	json_number(json, "threshold_share", arguments->threshold_share);
+	if (arguments->execution == EXECUTION_PUSHDOWN)
+		json_text(json, "execution", "pushdown");
 	(void) json_end(json);
 }
 

@@ -19,8 +19,10 @@
 #include "api/release.h"
 #include "api/settings.h"
 #include "compat.h"
+#include "dpngram_errcodes.h"
 #include "ledger/json.h"
 #include "ngram/extract.h"
+#include "ngram/pushdown.h"
 #include "ngram/source_team.h"
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
@@ -30,6 +32,7 @@ typedef struct NgramRelease
 {
 	NgramArguments arguments;
 	NgramPlan plans[NGRAM_MAX_PLANS];
+	Pushdown *pushdown; /* how the rows are counted where they are; NULL: they are read */
 
 	/* from the run on */
 	const NgramPlan *plan;
@@ -37,6 +40,25 @@ typedef struct NgramRelease
 	double mu2[NGRAM_MAX_LENGTH + 1];
 	ReleasedGrams released;
 } NgramRelease;
+
+static void
+ngram_release_prepare(void *state, const ReadSpec *spec)
+{
+	NgramRelease *release = state;
+	NgramExecution execution = release->arguments.execution;
+	PushRefusal refusal;
+
+	if (execution == EXECUTION_LOCAL)
+		return;
+	release->pushdown = pushdown_find(spec, release->arguments.target.tokenizer,
+									  execution == EXECUTION_AUTO, &refusal);
+	if (release->pushdown == NULL && execution == EXECUTION_PUSHDOWN)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("the relation's n-grams can't be counted where its rows are"),
+				 errdetail("%s", refusal.detail),
+				 refusal.hint != NULL ? errhint("%s", refusal.hint) : 0));
+}
 
 static LedgerRequest
 ngram_release_request(void *state, const LedgerTerms *terms)
@@ -83,6 +105,17 @@ run_alone(NgramRun *run)
 	corpus_free(extraction.corpus);
 }
 
+/* The texts stay where they are. */
+static void
+run_pushed(NgramRun *run)
+{
+	Extraction extraction = {.source = source_pushdown_create(run->release->pushdown, &run->spec,
+															  extract_memory_limit())};
+
+	extract(run, &extraction);
+	extraction.source->methods->close(extraction.source);
+}
+
 static void
 run_in_team(void *state, Team *team)
 {
@@ -114,7 +147,9 @@ ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 
 	release->plan = &release->plans[chosen];
 	run.spec = extract_count_spec(release->plan, noise);
-	if (!run_in_parallel(&run))
+	if (release->pushdown != NULL)
+		run_pushed(&run);
+	else if (!run_in_parallel(&run))
 		run_alone(&run);
 }
 
@@ -153,6 +188,8 @@ ngram_release_used(void *state)
 	json_number(&json, "steps", release->steps_done);
 	json_number(&json, "planned", plan->nsteps);
 	json_raw(&json, "threshold_share", psprintf("%.12g", plan->delta_add / plan->query.delta));
+	if (release->pushdown != NULL)
+		json_text(&json, "execution", "pushdown");
 	if (plan->query.method == METHOD_DPNE_MR)
 	{
 		initStringInfo(&spent);
@@ -165,6 +202,7 @@ ngram_release_used(void *state)
 }
 
 static const ReleaseMethods ngram_methods = {
+	.prepare = ngram_release_prepare,
 	.request = ngram_release_request,
 	.run = ngram_release_run,
 	.rows = ngram_release_rows,

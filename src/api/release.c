@@ -155,10 +155,13 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	WalUsage wal = pgWalUsage;
 	LedgerAccess *access = ledger_open(target->relid);
 	ReadSpec spec = target_spec(access, target);
-	LedgerRequest request = methods->request(state, &access->terms);
+	LedgerRequest request;
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
 
+	if (methods->prepare)
+		methods->prepare(state, &spec);
+	request = methods->request(state, &access->terms);
 	refuse_shadows(access->relid, access->owner);
 	receipt = charge(access, request);
 

@@ -17,6 +17,8 @@
  */
 typedef struct ReleaseMethods
 {
+	/* first: what depends on the relation, not on its rows; errors cost nothing; may be NULL */
+	void (*prepare)(void *state, const ReadSpec *spec);
 	/* what the ledger is asked to debit; errors cost nothing */
 	LedgerRequest (*request)(void *state, const LedgerTerms *terms);
 	/* after the charge: read the texts and make the result, with the candidate debited */
