@@ -21,17 +21,20 @@
 
 #include "common/dp_audit.h"
 #include "ngram/histogram.h"
+#include "ngram/prefetch.h"
 
 #define PARTITION_BITS 5
 #define PARTITIONS (1 << PARTITION_BITS)
 #define MAX_TABLE_SIZE (UINT64CONST(1) << 31)
 #define MAX_DEPTH 6 /* 30 leading bits; the table's buckets use the low 32 */
 
+#define SUMS_HASH(k) ((uint32) (k).content ^ murmurhash32((uint32) (k).key))
+
 #define SH_PREFIX sums
 #define SH_ELEMENT_TYPE HistogramEntry
 #define SH_KEY_TYPE ItemKey
 #define SH_KEY key
-#define SH_HASH_KEY(tb, k) ((uint32) (k).content ^ murmurhash32((uint32) (k).key))
+#define SH_HASH_KEY(tb, k) SUMS_HASH(k)
 #define SH_EQUAL(tb, a, b) ((a).key == (b).key && (a).content == (b).content)
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -110,6 +113,18 @@ spill(Histogram *histogram, ItemKey key, int64 weight)
 	}
 	BufFileWrite(histogram->file[partition], &record, sizeof(record));
 	DP_AUDIT_SPILL(histogram->depth);
+}
+
+/*
+ * The n-gram will be added soon.  With more n-grams than the processor's caches hold most
+ * of an addition's time is waiting for memory; so several should wait together.
+ */
+void
+histogram_prefetch(const Histogram *histogram, ItemKey key)
+{
+	const sums_hash *table = histogram->table;
+
+	dp_prefetch(&table->data[SUMS_HASH(key) & table->sizemask]);
 }
 
 void

@@ -20,6 +20,7 @@ typedef void (*HistogramVisitor)(void *state, const HistogramEntry *entry);
 
 extern uint64 table_members_within(Size memory_limit, Size entry);
 extern Histogram *histogram_create(Size memory_limit);
+extern void histogram_prefetch(const Histogram *histogram, ItemKey key);
 extern void histogram_add(Histogram *histogram, ItemKey key, int64 weight);
 extern HistogramEntry *histogram_find(Histogram *histogram, ItemKey key);
 extern void histogram_consume(Histogram *histogram, HistogramVisitor visit, void *state);

@@ -17,6 +17,7 @@
 #include "common/dp_audit.h"
 #include "common/dp_weights.h"
 #include "ngram/histogram.h"
+#include "ngram/prefetch.h"
 #include "ngram/round_parts.h"
 #include "ngram/walk.h"
 
@@ -28,16 +29,17 @@
 typedef struct NumberEntry
 {
 	uint64 key;
-	uint64 content;
 	uint32 number; /* from 1 */
 	char status;
 } NumberEntry;
+
+#define NUMBERS_HASH(k) ((uint32) dp_splitmix_finish(k))
 
 #define SH_PREFIX numbers
 #define SH_ELEMENT_TYPE NumberEntry
 #define SH_KEY_TYPE uint64
 #define SH_KEY key
-#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_HASH_KEY(tb, k) NUMBERS_HASH(k)
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -53,6 +55,8 @@ struct PartBuilder
 	uint64 max_members;
 	int depth; /* divided so often already */
 	Corpus *users;
+	uint64 *content; /* by number, of level 1 alone: others' follow from the key */
+	Size capacity;	 /* of content */
 
 	/* instead of the table, where n-grams have slots: there are few enough for memory */
 	uint32 *number; /* by slot, from 1 */
@@ -90,7 +94,7 @@ round_file_read(BufFile *file, void *to, Size size)
 static uint64
 members_within(Size memory_limit)
 {
-	return table_members_within(memory_limit, sizeof(NumberEntry));
+	return table_members_within(memory_limit, sizeof(NumberEntry) + sizeof(uint64));
 }
 
 static void *
@@ -110,7 +114,11 @@ builder_create(RoundLists *lists, int depth, uint32 slots)
 											 ALLOCSET_DEFAULT_SIZES);
 	builder->max_members = members_within(lists->limit);
 	if (slots == 0)
+	{
 		builder->table = numbers_create(builder->context, 256, NULL);
+		builder->capacity = 256;
+		builder->content = MemoryContextAlloc(builder->context, 256 * sizeof(uint64));
+	}
 	else
 	{
 		builder->number = MemoryContextAllocZero(builder->context, slots * sizeof(uint32));
@@ -131,6 +139,26 @@ overflow(PartBuilder *builder, uint64 user, ItemKey item)
 	BufFileWrite(builder->overflow, &record, sizeof(record));
 	builder->overflowed++;
 	DP_AUDIT_SPILL(builder->depth);
+}
+
+static void
+note_content(PartBuilder *builder, uint32 number, uint64 content)
+{
+	if (number > builder->capacity)
+	{
+		builder->capacity *= 2;
+		builder->content = repalloc_huge(builder->content, builder->capacity * sizeof(uint64));
+	}
+	builder->content[number - 1] = content;
+}
+
+/* The n-gram will be added soon. */
+static inline void
+builder_prefetch(const PartBuilder *builder, ItemKey item)
+{
+	const numbers_hash *table = builder->table;
+
+	dp_prefetch(&table->data[NUMBERS_HASH(item.key) & table->sizemask]);
 }
 
 /* Another n-gram of the user whose list is being made. */
@@ -154,8 +182,9 @@ builder_add(PartBuilder *builder, uint64 user, ItemKey item)
 		entry = numbers_insert(builder->table, item.key, &found);
 		if (!found)
 		{
-			entry->content = item.content;
 			entry->number = (uint32) builder->table->members;
+			if (builder->lists->k == 1)
+				note_content(builder, entry->number, item.content);
 		}
 	}
 	corpus_add_token(builder->users, entry->number);
@@ -184,7 +213,13 @@ number_by_table(const PartBuilder *builder, Part *part)
 	part->gram = alloc_array(part->n, sizeof(RoundGram));
 	numbers_start_iterate(builder->table, &iterator);
 	while ((entry = numbers_iterate(builder->table, &iterator)) != NULL)
-		part->gram[entry->number - 1] = (RoundGram){.key = entry->key, .content = entry->content};
+	{
+		uint64 content = builder->lists->k == 1 ?
+							 builder->content[entry->number - 1] :
+							 level_item(entry->key, builder->lists->k).content;
+
+		part->gram[entry->number - 1] = (RoundGram){.key = entry->key, .content = content};
+	}
 }
 
 static void
@@ -353,13 +388,16 @@ round_lists_add_user(RoundLists *lists, const UserGrams *grams)
 		return;
 	old = MemoryContextSwitchTo(lists->context);
 	corpus_begin_user(builder->users, lists->users);
-	for (Size i = 0; i < items->n; i++)
-	{
-		if (grams->slots > 0)
+	if (grams->slots > 0)
+		for (Size i = 0; i < items->n; i++)
 			builder_add_slot(builder, grams->slot[i], items->item[i]);
-		else
+	else
+		for (Size i = 0; i < items->n; i++)
+		{
+			if (i + PREFETCH_DISTANCE < items->n)
+				builder_prefetch(builder, items->item[i + PREFETCH_DISTANCE]);
 			builder_add(builder, lists->users, items->item[i]);
-	}
+		}
 	corpus_end_user(builder->users);
 	lists->users++;
 	MemoryContextSwitchTo(old);

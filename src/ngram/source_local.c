@@ -20,6 +20,7 @@
 #include "common/dp_weights.h"
 #include "ngram/extract.h"
 #include "ngram/fingerprint.h"
+#include "ngram/prefetch.h"
 #include "ngram/source_local.h"
 #include "ngram/walk.h"
 
@@ -277,7 +278,11 @@ add_user(void *state, const UserGrams *grams)
 
 	if (grams->slots == 0)
 		for (Size i = 0; i < items->n; i++)
+		{
+			if (i + PREFETCH_DISTANCE < items->n)
+				histogram_prefetch(local->histogram, items->item[i + PREFETCH_DISTANCE]);
 			histogram_add(local->histogram, items->item[i], weight);
+		}
 	else
 		for (Size i = 0; i < items->n; i++)
 			local->sum[grams->slot[i]] += weight;

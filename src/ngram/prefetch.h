@@ -1,0 +1,17 @@
+/*
+ * prefetch.h
+ *	  Asking for memory before it is needed.
+ */
+#ifndef DPNGRAM_PREFETCH_H
+#define DPNGRAM_PREFETCH_H
+
+/* Loops ask for what they will touch so many steps later. */
+#define PREFETCH_DISTANCE 8
+
+#if defined(__GNUC__)
+#define dp_prefetch(address) __builtin_prefetch(address)
+#else
+#define dp_prefetch(address) ((void) (address))
+#endif
+
+#endif /* DPNGRAM_PREFETCH_H */
