@@ -19,15 +19,18 @@ struct BucketSupport
 	RankRange range[MAX_BUCKETS];
 };
 
-/* The buckets must be divided, and not be divided again as long as this stands. */
+/*
+ * The buckets must be divided, and not be divided again as long as this stands.
+ * memory_limit: bytes, for the support's ranks.
+ */
 BucketSupport *
-bucket_support_create(const Buckets *buckets)
+bucket_support_create(const Buckets *buckets, Size memory_limit)
 {
 	BucketSupport *support = palloc0(sizeof(BucketSupport));
 	uint64 rank = 0;
 
 	support->buckets = buckets;
-	support->skips = skips_create();
+	support->skips = skips_create(memory_limit);
 	for (int bucket = 0; bucket < buckets_number(buckets); bucket++)
 	{
 		support->range[bucket].first = rank;

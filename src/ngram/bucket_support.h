@@ -13,7 +13,7 @@ typedef struct BucketSupport BucketSupport;
 
 typedef void (*BucketVisitor)(void *state, int bucket, uint64 key);
 
-extern BucketSupport *bucket_support_create(const Buckets *buckets);
+extern BucketSupport *bucket_support_create(const Buckets *buckets, Size memory_limit);
 extern void bucket_support_add(BucketSupport *support, int bucket, uint64 key);
 extern uint64 bucket_support_count(const BucketSupport *support, int bucket);
 extern void bucket_support_spurious(BucketSupport *support, DpRandom *random, const DpRate *rate,

@@ -21,11 +21,25 @@
 #include "ngram/extract.h"
 #include "ngram/fingerprint.h"
 
-/* Corpus and histogram share what a hash table may take. */
+/* For the corpus, or for all else: extract.h has the shares. */
 Size
 extract_memory_limit(void)
 {
 	return get_hash_memory_limit() / 2;
+}
+
+/* For the ranks of a level's support. */
+Size
+extract_sort_memory(const Extraction *extraction)
+{
+	return extraction->memory_limit / 4;
+}
+
+/* For the sums, or the users' lists, of level k. */
+Size
+extract_count_memory(Size memory_limit, int k)
+{
+	return k == 1 ? memory_limit / 2 : memory_limit - memory_limit / 4;
 }
 
 /* The weight of each of a user's s n-grams. */

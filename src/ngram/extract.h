@@ -42,7 +42,7 @@ typedef struct Extraction
 	Corpus *corpus;
 	Noise *noise;
 	TextSource *source;		   /* methods by level: of the texts, instead of the two before */
-	Size memory_limit;		   /* bytes, for one histogram */
+	Size memory_limit;		   /* bytes, for all that a level takes beside the corpus */
 	const ExtractTrace *trace; /* NULL but in tests */
 
 	/* out: steps whose noise was drawn, and where it was decided on the way its mu^2 */
@@ -50,7 +50,14 @@ typedef struct Extraction
 	double mu2[NGRAM_MAX_LENGTH + 1];
 } Extraction;
 
+/*
+ * Of what hash tables may take in all the corpus has a half.  The other half: at level 1
+ * one part for the words and one for what is counted; from then on, the words being gone,
+ * a quarter of it for the ranks of the support and the rest for what is counted.
+ */
 extern Size extract_memory_limit(void);
+extern Size extract_sort_memory(const Extraction *extraction);
+extern Size extract_count_memory(Size memory_limit, int k);
 extern void extract_ngrams(Extraction *extraction, ReleasedGrams *released);
 
 /* union.c: one set union of all n-grams of a step's lengths */

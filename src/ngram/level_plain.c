@@ -123,7 +123,7 @@ level_plain(Levels *levels)
 	if (candidates->total > 0)
 	{
 		level.threshold = level_threshold(levels, candidates, level.sigma);
-		level.support = support_create(candidates);
+		level.support = support_create(candidates, extract_sort_memory(extraction));
 		levels->source->methods->histogram(levels->source, k, judge, &level);
 		support_release_spurious(level.support, noise_stream(extraction->noise, k), level.sigma,
 								 level.threshold, set);

@@ -257,7 +257,8 @@ run_rounds(RoundsLevel *level)
 	Extraction *extraction = level->levels->extraction;
 	TextSource *source = level->levels->source;
 
-	level->support = bucket_support_create(level->buckets);
+	level->support = bucket_support_create(level->buckets,
+										   extract_sort_memory(extraction));
 	source->methods->rounds_begin(source, level->levels->k, 0);
 	source->methods->rounds_visit(source, place, level);
 	for (level->round = 0; level->round < level->noise.n; level->round++)

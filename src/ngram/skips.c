@@ -19,6 +19,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/tuplesort.h"
 
 #include "common/dp_audit.h"
@@ -34,12 +35,17 @@ struct Skips
 	uint64 next; /* the support's first rank that is not passed yet */
 };
 
+/* The least that a sort takes, kilobytes. */
+#define LEAST_SORT 64
+
+/* memory_limit: bytes, for the support's ranks; beyond they are sorted on disk */
 Skips *
-skips_create(void)
+skips_create(Size memory_limit)
 {
 	Skips *skips = palloc0(sizeof(Skips));
+	int kilobytes = (int) Min(Max(memory_limit / 1024, LEAST_SORT), MAX_KILOBYTES);
 
-	skips->ranks = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false, work_mem,
+	skips->ranks = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false, kilobytes,
 										 NULL, TUPLESORT_NONE);
 	return skips;
 }

@@ -20,7 +20,7 @@ typedef struct RankRange
 
 typedef void (*SkipVisitor)(void *state, uint64 rank);
 
-extern Skips *skips_create(void);
+extern Skips *skips_create(Size memory_limit);
 extern void skips_add(Skips *skips, uint64 rank);
 extern void skips_walk(Skips *skips, RankRange range, DpRandom *random, DpRate rate,
 					   SkipVisitor visit, void *state);

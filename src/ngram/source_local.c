@@ -336,7 +336,7 @@ local_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
 		count_level(source, k, NULL, visit, arg);
 		return;
 	}
-	histogram = histogram_create(source->memory_limit);
+	histogram = histogram_create(extract_count_memory(source->memory_limit, k));
 	count_level(source, k, histogram, NULL, NULL);
 	histogram_consume(histogram, visit, arg);
 }
@@ -373,7 +373,8 @@ local_rounds_begin(TextSource *base, int k, int draw)
 	LocalSource *source = (LocalSource *) base;
 
 	begin_level(source, k);
-	source->lists = round_lists_create(source->memory_limit, k, slots_of(source, k));
+	source->lists = round_lists_create(extract_count_memory(source->memory_limit, k), k,
+									   slots_of(source, k));
 	scan_users(source, k, draw, list_user, source->lists);
 	if (k == 2)
 		forget_words(source);

@@ -21,13 +21,14 @@
 #include "common/dp_sample.h"
 #include "ngram/spurious.h"
 
+/* memory_limit: bytes, for the support's ranks */
 Support *
-support_create(const Candidates *candidates)
+support_create(const Candidates *candidates, Size memory_limit)
 {
 	Support *support = palloc0(sizeof(Support));
 
 	support->candidates = candidates;
-	support->skips = skips_create();
+	support->skips = skips_create(memory_limit);
 	return support;
 }
 

@@ -15,7 +15,7 @@ typedef struct Support
 	uint64 n;	  /* n-grams that somebody wrote */
 } Support;
 
-extern Support *support_create(const Candidates *candidates);
+extern Support *support_create(const Candidates *candidates, Size memory_limit);
 extern void support_add(Support *support, uint64 key);
 extern void support_release_spurious(Support *support, DpRandom *random, int64 sigma,
 									 int64 threshold, GramSet *released);

@@ -21,6 +21,9 @@
 #include "brute_force.h"
 #include "ngram/bucket_support.h"
 
+/* bytes, for sorting ranks */
+#define SORT_MEMORY ((Size) 64 * 1024)
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(buckets_test_members);
@@ -310,7 +313,7 @@ static void
 run_once(Trials *trials, DpRandom *rng)
 {
 	const World *world = trials->world;
-	BucketSupport *support = bucket_support_create(trials->buckets);
+	BucketSupport *support = bucket_support_create(trials->buckets, SORT_MEMORY);
 	uint32 from = (uint32) dp_uniform(rng, world->n);
 	DpRate rate[TRIED];
 
@@ -451,7 +454,7 @@ buckets_test_mistake(PG_FUNCTION_ARGS)
 	trials.world = world_create(&rng, &shape);
 	trials.buckets = buckets_of_world(trials.world);
 	divide_evenly(&trials);
-	support = bucket_support_create(trials.buckets);
+	support = bucket_support_create(trials.buckets, SORT_MEMORY);
 	key = trials.world->key[dp_uniform(&rng, trials.world->n)];
 	bucket = buckets_of(trials.buckets, key);
 	bucket_support_add(support, bucket, key);
