@@ -10,11 +10,10 @@
  * By sums, which is for what pushes down subqueries that group by users, and for this
  * server's own workers:
  *
- *		SELECT key, content, sum(weight)
- *		FROM (SELECT dpngram.unpacked_counts(c)
- *			  FROM (SELECT dpngram.exact_user_counts(spec, r.person, r.document) c
- *					FROM relation r GROUP BY r.person))
- *		GROUP BY key, content
+ *		SELECT g.key, g.content, sum(g.weight)
+ *		FROM (SELECT r.person, dpngram.exact_user_counts(spec, r.person, r.document) c
+ *			  FROM relation r GROUP BY r.person) u, dpngram.unpacked_counts(u.c) g
+ *		GROUP BY g.key, g.content
  *
  * They run like the query that reads a relation (read_query.c), as its owner, under the
  * same protection; their results are few values, or one row for each n-gram, which a
@@ -103,6 +102,8 @@ append_arms(StringInfo query, const Pushdown *pushdown, const char *function, bo
 		appendStringInfoString(query, i == 0 ? "SELECT " : " UNION ALL SELECT ");
 		if (pushdown->by_nodes)
 			appendStringInfo(query, "%d, ", i);
+		if (grouped)
+			appendStringInfo(query, "r.%s AS person, ", user);
 		appendStringInfo(query, "dpngram.%s($%d, r.%s, r.%s) AS c", function,
 						 first_spec(pushdown) + (pushdown->by_nodes ? i : 0), user,
 						 column(part, part->text_attnum));
@@ -122,12 +123,11 @@ count_text(const Pushdown *pushdown)
 		append_arms(&query, pushdown, "exact_counts", false);
 	else
 	{
-		appendStringInfoString(&query,
-							   "SELECT (g.c).key, (g.c).content,"
-							   " pg_catalog.sum((g.c).weight)::pg_catalog.int8"
-							   " FROM (SELECT dpngram.unpacked_counts(u.c) AS c FROM (");
+		appendStringInfoString(&query, "SELECT g.key, g.content,"
+									   " pg_catalog.sum(g.weight)::pg_catalog.int8 FROM (");
 		append_arms(&query, pushdown, "exact_user_counts", true);
-		appendStringInfoString(&query, ") u) g GROUP BY 1, 2");
+		appendStringInfoString(&query, ") u, dpngram.unpacked_counts(u.c) g"
+									   " GROUP BY g.key, g.content");
 	}
 	return query.data;
 }
