@@ -136,20 +136,7 @@ row_counts(FunctionCallInfo fcinfo)
 static Datum
 user_argument(FunctionCallInfo fcinfo, const NodeCounter *counter)
 {
-	if (node_user_type(counter)->typlen == -1)
-		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(ARG_USER)));
-	return PG_GETARG_DATUM(ARG_USER);
-}
-
-static int
-compare_users(const NodeCounter *counter, Datum a, Datum b)
-{
-	TypeCacheEntry *type = node_user_type(counter);
-
-	if (datumIsEqual(a, b, type->typbyval, type->typlen))
-		return 0;
-	return DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, node_user_collation(counter), a,
-										   b));
+	return user_value(node_users(counter), PG_GETARG_DATUM(ARG_USER));
 }
 
 /* ------------------------------------------------------------------------
@@ -171,21 +158,21 @@ counts_state_create(FunctionCallInfo fcinfo)
 {
 	CountsState *state = palloc0(sizeof(CountsState));
 	TupleDesc row = CreateTemplateTupleDesc(SORT_COLUMNS);
+	UserType users;
 	TypeCacheEntry *type;
 	AttrNumber column = SORT_USER;
-	Oid collation;
 	bool nulls_first = false;
 
 	state->counter = node_counter_of(fcinfo, ARG_SPEC);
-	type = node_user_type(state->counter);
-	collation = node_user_collation(state->counter);
-	TupleDescInitEntry(row, SORT_USER, "person", type->type_id, -1, 0);
+	users = *node_users(state->counter);
+	type = lookup_type_cache(users.type, TYPECACHE_LT_OPR);
+	TupleDescInitEntry(row, SORT_USER, "person", users.type, -1, 0);
 	TupleDescInitEntry(row, SORT_POSITIONS, "positions", INT8OID, -1, 0);
 	TupleDescInitEntry(row, SORT_ITEMS, "items", BYTEAOID, -1, 0);
 	state->row = MakeSingleTupleTableSlot(row, &TTSOpsVirtual);
 	state->slot = MakeSingleTupleTableSlot(row, &TTSOpsMinimalTuple);
-	state->sort = tuplesort_begin_heap(row, 1, &column, &type->lt_opr, &collation, &nulls_first,
-									   work_mem, NULL, TUPLESORT_NONE);
+	state->sort = tuplesort_begin_heap(row, 1, &column, &type->lt_opr, &users.collation,
+									   &nulls_first, work_mem, NULL, TUPLESORT_NONE);
 	state->items_capacity = 1024;
 	state->items = palloc(state->items_capacity);
 	AggRegisterCallback(fcinfo, end_sort, PointerGetDatum(state));
@@ -286,7 +273,7 @@ take_items(CountsState *state, TupleTableSlot *slot)
 static void
 add_users(CountsState *state)
 {
-	TypeCacheEntry *type = node_user_type(state->counter);
+	const UserType *users = node_users(state->counter);
 	MemoryContext user_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram user",
 													   ALLOCSET_SMALL_SIZES);
 	Datum user = (Datum) 0;
@@ -301,7 +288,7 @@ add_users(CountsState *state)
 		Datum next = slot_getattr(state->slot, SORT_USER, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!any || compare_users(state->counter, user, next) != 0)
+		if (!any || !same_user(users, user, next))
 		{
 			MemoryContext old;
 
@@ -309,7 +296,7 @@ add_users(CountsState *state)
 				node_contribute(state->counter, &state->list, positions, add_weight, state);
 			MemoryContextReset(user_context);
 			old = MemoryContextSwitchTo(user_context);
-			user = datumCopy(next, type->typbyval, type->typlen);
+			user = datumCopy(next, users->entry->typbyval, users->entry->typlen);
 			MemoryContextSwitchTo(old);
 			node_begin_user(state->counter, &state->list, node_user_hash(state->counter, user));
 			positions = 0;
@@ -363,13 +350,13 @@ static UserState *
 user_state_create(FunctionCallInfo fcinfo)
 {
 	UserState *state = palloc0(sizeof(UserState));
-	TypeCacheEntry *type;
+	const UserType *users;
 	Datum user;
 
 	state->counter = node_counter_of(fcinfo, ARG_SPEC);
-	type = node_user_type(state->counter);
+	users = node_users(state->counter);
 	user = user_argument(fcinfo, state->counter);
-	state->user = datumCopy(user, type->typbyval, type->typlen);
+	state->user = datumCopy(user, users->entry->typbyval, users->entry->typlen);
 	item_list_init(&state->list);
 	node_begin_user(state->counter, &state->list, node_user_hash(state->counter, user));
 	return state;
@@ -397,8 +384,8 @@ dpngram_exact_user_counts_add(PG_FUNCTION_ARGS)
 		state = user_state_create(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
-	else if (compare_users(state->counter, state->user,
-						   user_argument(fcinfo, state->counter)) != 0)
+	else if (!same_user(node_users(state->counter), state->user,
+						user_argument(fcinfo, state->counter)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("exact_user_counts takes the rows of one person"),

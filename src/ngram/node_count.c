@@ -38,8 +38,7 @@ struct NodeCounter
 {
 	NodeSpec *spec;
 	Tokenizer *tokenizer;
-	TypeCacheEntry *type; /* of users */
-	Oid collation;
+	UserType users;
 	Pairs *number[NGRAM_MAX_LENGTH + 1]; /* of the members of S_1 .. S_{level-1}, by key */
 	Pairs *bias;						 /* places of the biases, from 1, likewise */
 
@@ -144,21 +143,22 @@ check_sameness(const NodeSpec *spec, Oid user_type, Oid collation, Oid text_type
 
 /* What counts by this specification, for columns of these types, in the current context. */
 NodeCounter *
-node_counter_create(NodeSpec *spec, Oid user_type, Oid collation, Oid text_type)
+node_counter_create(NodeSpec *spec, Oid user_type_oid, Oid collation, Oid text_type)
 {
 	NodeCounter *counter = palloc0(sizeof(NodeCounter));
+	TypeCacheEntry *type;
 
-	check_sameness(spec, user_type, collation, text_type);
+	check_sameness(spec, user_type_oid, collation, text_type);
 	counter->spec = spec;
 	counter->tokenizer = tokenizer_create(spec->tokenizer, text_type);
-	counter->collation = OidIsValid(collation) ? C_COLLATION_OID : InvalidOid;
-	counter->type = lookup_type_cache(getBaseType(user_type),
-									  TYPECACHE_CMP_PROC_FINFO | TYPECACHE_LT_OPR |
-										  TYPECACHE_HASH_EXTENDED_PROC_FINFO);
-	if (!OidIsValid(counter->type->lt_opr) || !OidIsValid(counter->type->cmp_proc))
+	/* any order that brings equal users together: for texts that of their bytes */
+	counter->users = user_type(getBaseType(user_type_oid), OidIsValid(collation) ? C_COLLATION_OID :
+																				   InvalidOid);
+	type = lookup_type_cache(counter->users.type, TYPECACHE_LT_OPR);
+	if (!OidIsValid(type->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_COLUMN),
-				 errmsg("type %s has no order", format_type_be(user_type))));
+				 errmsg("type %s has no order", format_type_be(user_type_oid))));
 	for (int k = 1; k < spec->level; k++)
 		counter->number[k] = numbers_of(spec->key[k], spec->n[k]);
 	counter->bias = numbers_of(spec->biased, spec->nbiases);
@@ -175,17 +175,10 @@ node_counter_spec(const NodeCounter *counter)
 	return counter->spec;
 }
 
-TypeCacheEntry *
-node_user_type(const NodeCounter *counter)
+const UserType *
+node_users(const NodeCounter *counter)
 {
-	return counter->type;
-}
-
-/* Any order that brings equal users together: for texts that of their bytes. */
-Oid
-node_user_collation(const NodeCounter *counter)
-{
-	return counter->collation;
+	return &counter->users;
 }
 
 /* ------------------------------------------------------------------------
@@ -197,15 +190,16 @@ static void
 check_partition(const NodeCounter *counter, Datum user)
 {
 	const NodeSpec *spec = counter->spec;
-	FmgrInfo *function = &counter->type->hash_extended_proc_finfo;
+	const UserType *users = &counter->users;
 	uint64 hash;
 
-	if (!OidIsValid(function->fn_oid))
+	if (!user_type_hashed(users))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_COLUMN), errmsg("the users' type has no hash function")));
-	hash = hash_combine64(0, DatumGetUInt64(FunctionCall2Coll(
-								 function, counter->collation, user,
-								 UInt64GetDatum(HASH_PARTITION_SEED))));
+	hash = DatumGetUInt64(FunctionCall2Coll(&users->entry->hash_extended_proc_finfo,
+											users->collation, user,
+											UInt64GetDatum(HASH_PARTITION_SEED)));
+	hash = hash_combine64(0, hash);
 	for (int i = 0; i < spec->nhashes; i++)
 		if (hash % (uint64) spec->hash[i].modulus != (uint64) spec->hash[i].remainder)
 			ereport(ERROR,
@@ -221,24 +215,19 @@ check_partition(const NodeCounter *counter, Datum user)
 uint64
 node_user_hash(const NodeCounter *counter, Datum user)
 {
-	FmgrInfo *function = &counter->type->hash_extended_proc_finfo;
-
 	if (counter->spec->nhashes > 0)
 		check_partition(counter, user);
-	if (!OidIsValid(function->fn_oid))
-		return 0;
-	return DatumGetUInt64(FunctionCall2Coll(function, counter->collation, user,
-											UInt64GetDatum(0)));
+	return user_hash(&counter->users, user);
 }
 
 /* The n-grams of a user are to be added to the list. */
 void
-node_begin_user(const NodeCounter *counter, ItemList *items, uint64 user_hash)
+node_begin_user(const NodeCounter *counter, ItemList *items, uint64 hash)
 {
 	const NodeSpec *spec = counter->spec;
 	uint64 key = spec->count.sampling_key ^ NOISE_ROUND(spec->level, spec->draw);
 
-	item_list_begin_user(items, spec->count.bound[spec->level], dp_mix64(key, user_hash));
+	item_list_begin_user(items, spec->count.bound[spec->level], dp_mix64(key, hash));
 }
 
 static uint32

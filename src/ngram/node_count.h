@@ -7,7 +7,7 @@
 
 #include "ngram/node_spec.h"
 #include "ngram/tokenize.h"
-#include "utils/typcache.h"
+#include "ngram/users.h"
 
 typedef struct NodeCounter NodeCounter;
 
@@ -20,14 +20,13 @@ typedef void (*WordSink)(void *state, uint32 number, const char *word, int len);
 extern NodeCounter *node_counter_create(NodeSpec *spec, Oid user_type, Oid collation,
 										Oid text_type);
 extern const NodeSpec *node_counter_spec(const NodeCounter *counter);
-extern TypeCacheEntry *node_user_type(const NodeCounter *counter);
-extern Oid node_user_collation(const NodeCounter *counter);
+extern const UserType *node_users(const NodeCounter *counter);
 extern uint64 node_user_hash(const NodeCounter *counter, Datum user);
 
 extern int64 node_document(NodeCounter *counter, Datum text, const ItemKey **item, Size *n);
 extern void node_words(NodeCounter *counter, Datum text, WordSink sink, void *state);
 
-extern void node_begin_user(const NodeCounter *counter, ItemList *items, uint64 user_hash);
+extern void node_begin_user(const NodeCounter *counter, ItemList *items, uint64 hash);
 extern void node_contribute(const NodeCounter *counter, ItemList *items, int64 positions,
 							WeightSink sink, void *state);
 
