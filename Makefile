@@ -87,6 +87,7 @@ NGRAM_OBJS = \
 	src/ngram/users.o \
 	src/ngram/vocabulary.o \
 	src/ngram/walk.o \
+	src/ngram/word_file.o \
 	src/ngram/word_rounds.o \
 	src/ngram/words.o
 

@@ -97,12 +97,16 @@ static void
 run_alone(NgramRun *run)
 {
 	bool paired = run->release->plan->query.pruning == PRUNING_SINGLE;
-	Extraction extraction = {.vocabulary = vocabulary_create(),
+	bool by_levels = ngram_by_levels(run->release->plan->query.method);
+	/* set unions know words by their ids alone */
+	Size words = by_levels ? extract_vocabulary_memory() : SIZE_MAX;
+	Extraction extraction = {.vocabulary = vocabulary_create(words, run->spec.word_point),
 							 .corpus = corpus_create(extract_memory_limit(), paired)};
 
 	read_corpus(run->read, extraction.vocabulary, extraction.corpus);
 	extract(run, &extraction);
 	corpus_free(extraction.corpus);
+	vocabulary_free(extraction.vocabulary);
 }
 
 /* The texts stay where they are. */

@@ -25,7 +25,7 @@ struct CorpusBuilder
 	/* the document being cut; held back while it may turn out too long */
 	int64 tokens;
 	uint32 positions;
-	uint32 *words; /* ids, and 0 for a boundary */
+	uint32 *words; /* ids or escapes, and 0 for a boundary */
 	Size n;
 	Size capacity;
 	bool boundary; /* is to stand before the next token */
@@ -53,9 +53,9 @@ corpus_builder_create(Tokenizer *tokenizer, int max_tokens, const UserType *user
 	return builder;
 }
 
-/* One more position; beyond the cap on a user's positions they are only counted. */
+/* Another position, which takes n elements; beyond the cap on a user's they are only counted. */
 static inline void
-hold(CorpusBuilder *builder, uint32 id)
+hold(CorpusBuilder *builder, const uint32 *words, int n)
 {
 	if (builder->positions >= CORPUS_MAX_USER_TOKENS)
 	{
@@ -63,12 +63,24 @@ hold(CorpusBuilder *builder, uint32 id)
 		return;
 	}
 	builder->positions++;
-	if (builder->n == builder->capacity)
+	if (builder->n + n > builder->capacity)
 	{
 		builder->capacity *= 2;
 		builder->words = repalloc_huge(builder->words, builder->capacity * sizeof(uint32));
 	}
-	builder->words[builder->n++] = id;
+	for (int i = 0; i < n; i++)
+		builder->words[builder->n++] = words[i];
+}
+
+/* The word that the vocabulary has just had no id for. */
+static void
+hold_escape(CorpusBuilder *builder)
+{
+	ItemKey item = vocabulary_escaped(builder->vocabulary);
+	uint32 words[CORPUS_WIDE_WORDS] = {CORPUS_WIDE, (uint32) item.key, (uint32) (item.key >> 32),
+									   (uint32) item.content, (uint32) (item.content >> 32)};
+
+	hold(builder, words, CORPUS_WIDE_WORDS);
 }
 
 /* The TokenSink of the tokenizer. */
@@ -76,6 +88,7 @@ static void
 take_token(void *state, const char *token, int len)
 {
 	CorpusBuilder *builder = state;
+	uint32 id = 0;
 
 	if (token == NULL)
 	{
@@ -85,9 +98,13 @@ take_token(void *state, const char *token, int len)
 	if (builder->tokens > builder->max_tokens || ++builder->tokens > builder->max_tokens)
 		return;
 	if (builder->boundary)
-		hold(builder, 0);
+		hold(builder, &id, 1);
 	builder->boundary = false;
-	hold(builder, vocabulary_intern(builder->vocabulary, token, len));
+	id = vocabulary_intern(builder->vocabulary, token, len);
+	if (id != 0)
+		hold(builder, &id, 1);
+	else
+		hold_escape(builder);
 }
 
 /*

@@ -28,6 +28,13 @@ extract_memory_limit(void)
 	return get_hash_memory_limit() / 2;
 }
 
+/* For the words, until level 1 is done; those that find no room get no ids. */
+Size
+extract_vocabulary_memory(void)
+{
+	return get_hash_memory_limit() / 4;
+}
+
 /* For the ranks of a level's support. */
 Size
 extract_sort_memory(const Extraction *extraction)

@@ -56,6 +56,7 @@ typedef struct Extraction
  * a quarter of it for the ranks of the support and the rest for what is counted.
  */
 extern Size extract_memory_limit(void);
+extern Size extract_vocabulary_memory(void);
 extern Size extract_sort_memory(const Extraction *extraction);
 extern Size extract_count_memory(Size memory_limit, int k);
 extern void extract_ngrams(Extraction *extraction, ReleasedGrams *released);

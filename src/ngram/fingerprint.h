@@ -41,10 +41,10 @@ fingerprint_point(DpRandom *random)
  * A word as an n-gram of level 1.  Its key is the polynomial in its pieces of seven bytes
  * that begins with its length: two words of at most B bytes share one with probability at
  * most (B / 7 + 2) / 2^61.  Its content, which orders a user's words and keys seeded
- * noise, is the same in every call.
+ * noise, is the same in every call: made of hash_bytes_extended() with seed 0.
  */
-static inline ItemKey
-word_key(const char *bytes, int len, uint64 point)
+static inline uint64
+word_print(const char *bytes, int len, uint64 point)
 {
 	uint64 key = (uint64) len + 1;
 
@@ -55,7 +55,20 @@ word_key(const char *bytes, int len, uint64 point)
 		memcpy(&piece, bytes + i, Min(WORD_PIECE, len - i));
 		key = fingerprint_step(key, point, piece);
 	}
-	return (ItemKey){key, dp_mix64(0, hash_bytes_extended((const unsigned char *) bytes, len, 0))};
+	return key;
+}
+
+static inline uint64
+word_content(uint64 hash)
+{
+	return dp_mix64(0, hash);
+}
+
+static inline ItemKey
+word_key(const char *bytes, int len, uint64 point)
+{
+	return (ItemKey){word_print(bytes, len, point),
+					 word_content(hash_bytes_extended((const unsigned char *) bytes, len, 0))};
 }
 
 #endif /* DPNGRAM_FINGERPRINT_H */

@@ -30,13 +30,6 @@ extern GramSet *gramset_create(int length);
 extern void gramset_add(GramSet *set, uint64 key, GramWeight weight);
 extern void gramset_sort(GramSet *set);
 
-/* A word's bytes, not terminated. */
-typedef struct WordText
-{
-	const char *bytes;
-	int len;
-} WordText;
-
 /* What is returned to the caller in the end. */
 typedef struct ReleasedGram
 {

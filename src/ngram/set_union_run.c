@@ -74,7 +74,7 @@ make_lists(Extraction *extraction, int64 bound)
 		for (uint32 i = 0; i < user.n; i++)
 			if (user.id[i] != 0)
 				item_list_add(&items, user.id[i],
-							  dp_mix64(0, vocabulary_hash(extraction->vocabulary, user.id[i])));
+							  vocabulary_item(extraction->vocabulary, user.id[i]).content);
 		item_list_distinct(&items);
 		item_list_bound(&items, bound, items.user_key);
 		corpus_begin_user(lists, user.hash);
@@ -230,7 +230,7 @@ add_by_policy(UnionRun *run, Corpus *lists)
 static inline uint64
 item_content(const UnionRun *run, uint32 id)
 {
-	return dp_mix64(0, vocabulary_hash(run->extraction->vocabulary, id));
+	return vocabulary_item(run->extraction->vocabulary, id).content;
 }
 
 static void

@@ -55,9 +55,10 @@ typedef struct LocalSource
 	Corpus *corpus;
 	Size memory_limit;
 
-	/* level 1, by the words' ids */
-	ItemKey *word;
-	uint32 *word_number; /* in S_1; until level 2 is counted */
+	/* words; those without ids stand in the corpus as escapes */
+	bool escapes;
+	uint32 *word_number;		   /* by id, in S_1; until level 2 is counted */
+	word_table_hash *word_numbers; /* the same by key, where there are escapes */
 
 	uint32 words;							  /* |S_1| */
 	int rewritten;							  /* S_k whose numbers the corpus has; 0: words' ids */
@@ -76,21 +77,47 @@ typedef void (*LocalSink)(void *state, const UserGrams *grams);
  * a pass over the users
  * ------------------------------------------------------------------------ */
 
-/* ids become numbers of S_1 */
+/* The word of an escape. */
+static inline ItemKey
+escaped_item(const uint32 *id)
+{
+	return (ItemKey){(uint64) id[2] << 32 | id[1], (uint64) id[4] << 32 | id[3]};
+}
+
+/* ids and escapes become numbers of S_1, one a position */
 static void
 rewrite_words(const LocalSource *source, CorpusUser *user)
 {
+	uint32 out = 0;
+
 	for (uint32 p = 0; p < user->n; p++)
 	{
-		user->id[p] = source->word_number[user->id[p]];
+		uint32 id = user->id[p];
+		uint32 number;
+
+		if (source->escapes && id == CORPUS_WIDE)
+		{
+			WordEntry *entry = word_table_lookup(source->word_numbers,
+												 escaped_item(user->id + p).key);
+
+			number = entry == NULL ? 0 : entry->number;
+			p += CORPUS_WIDE_WORDS - 1;
+		}
+		else
+			number = source->word_number[id];
 		if (user->token)
-			user->token[p] = user->id[p];
+			user->token[out] = number;
+		user->id[out++] = number;
 	}
+	user->n = out;
 }
 
 static void
 take_words(const LocalSource *source, const CorpusUser *user, UserGrams *grams)
 {
+	/* of id at [id], which is not 0 */
+	const VocabularyWord *word = vocabulary_words(source->vocabulary) - 1;
+
 	for (uint32 p = 0; p < user->n; p++)
 	{
 		uint32 id = user->id[p];
@@ -98,9 +125,16 @@ take_words(const LocalSource *source, const CorpusUser *user, UserGrams *grams)
 		if (id == 0)
 			continue;
 		if (grams->slots > 0)
-			user_grams_add_slot(grams, id, source->word[id]);
+			user_grams_add_slot(grams, id, word[id].item);
+		else if (source->escapes && id == CORPUS_WIDE)
+		{
+			ItemKey item = escaped_item(user->id + p);
+
+			item_list_add(&grams->items, item.key, item.content);
+			p += CORPUS_WIDE_WORDS - 1;
+		}
 		else
-			item_list_add(&grams->items, source->word[id].key, source->word[id].content);
+			item_list_add(&grams->items, word[id].item.key, word[id].item.content);
 	}
 }
 
@@ -148,6 +182,8 @@ slots_of(const LocalSource *source, int k)
 	uint64 slots = k == 1 ? (uint64) vocabulary_size(source->vocabulary) + 1 :
 							source->members->total;
 
+	if (k == 1 && source->escapes)
+		return 0;
 	/* a slot may take a mark, a sum, a number, an item and its place */
 	if (slots > PAIRS_DENSE || slots * 64 > source->memory_limit)
 		return 0;
@@ -190,25 +226,6 @@ scan_users(LocalSource *source, int k, int draw, LocalSink sink, void *state)
  * levels
  * ------------------------------------------------------------------------ */
 
-/* The words of the vocabulary as n-grams. */
-static void
-make_word_items(LocalSource *source)
-{
-	uint32 n = vocabulary_size(source->vocabulary);
-
-	if (source->word != NULL)
-		return;
-	source->word = MemoryContextAllocHuge(source->context, ((Size) n + 1) * sizeof(ItemKey));
-	for (uint32 id = 1; id <= n; id++)
-	{
-		int len;
-		const char *bytes = vocabulary_string(source->vocabulary, id, &len);
-
-		CHECK_FOR_INTERRUPTS();
-		source->word[id] = word_key(bytes, len, source->spec->word_point);
-	}
-}
-
 /* V_{j+1}, from S_j. */
 static Candidates *
 members_after(const LocalSource *source, int j)
@@ -227,9 +244,7 @@ begin_level(LocalSource *source, int k)
 {
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 
-	if (k == 1)
-		make_word_items(source);
-	else if (source->rewritten < k - 1)
+	if (k > 1 && source->rewritten < k - 1)
 	{
 		if (source->members_before != NULL)
 			candidates_free(source->members_before);
@@ -250,6 +265,9 @@ forget_words(LocalSource *source)
 		return;
 	pfree(source->word_number);
 	source->word_number = NULL;
+	if (source->word_numbers != NULL)
+		word_table_destroy(source->word_numbers);
+	source->word_numbers = NULL;
 }
 
 /* ------------------------------------------------------------------------
@@ -292,7 +310,8 @@ add_user(void *state, const UserGrams *grams)
 static ItemKey
 item_of_slot(const LocalSource *source, int k, uint32 slot)
 {
-	return k == 1 ? source->word[slot] : level_item(candidate_key(source->members, slot), k);
+	return k == 1 ? vocabulary_item(source->vocabulary, slot) :
+					level_item(candidate_key(source->members, slot), k);
 }
 
 /*
@@ -413,11 +432,17 @@ local_rounds_end(TextSource *base)
  * what was released
  * ------------------------------------------------------------------------ */
 
-/* The words by key; of several with one key the last. */
-static word_table_hash *
-index_words(const uint64 *key, uint32 n)
+static void
+local_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
 {
-	word_table_hash *table = word_table_create(CurrentMemoryContext, n, NULL);
+	vocabulary_spell(((LocalSource *) base)->vocabulary, key, n, text);
+}
+
+/* The words' numbers by key, until level 2 is counted. */
+static word_table_hash *
+index_words(LocalSource *source, const uint64 *key, uint32 n)
+{
+	word_table_hash *table = word_table_create(source->context, n, NULL);
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -429,38 +454,11 @@ index_words(const uint64 *key, uint32 n)
 }
 
 static void
-local_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
-{
-	LocalSource *source = (LocalSource *) base;
-	word_table_hash *table = index_words(key, n);
-
-	memset(text, 0, n * sizeof(WordText));
-	for (uint32 id = 1; id <= vocabulary_size(source->vocabulary); id++)
-	{
-		WordEntry *entry = word_table_lookup(table, source->word[id].key);
-		WordText *to;
-		int len;
-		const char *bytes;
-
-		CHECK_FOR_INTERRUPTS();
-		if (entry == NULL)
-			continue;
-		to = &text[entry->number - 1];
-		if (to->bytes != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a fingerprint")));
-		bytes = vocabulary_string(source->vocabulary, id, &len);
-		*to = (WordText){bytes, len};
-	}
-	word_table_destroy(table);
-}
-
-static void
 local_words_released(TextSource *base, const uint64 *key, uint32 n)
 {
 	LocalSource *source = (LocalSource *) base;
 	uint32 size = vocabulary_size(source->vocabulary);
-	word_table_hash *table = index_words(key, n);
+	word_table_hash *table = index_words(source, key, n);
 
 	source->words = n;
 	source->word_number = MemoryContextAllocExtended(source->context,
@@ -468,15 +466,17 @@ local_words_released(TextSource *base, const uint64 *key, uint32 n)
 													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 id = 1; id <= size; id++)
 	{
-		WordEntry *entry = word_table_lookup(table, source->word[id].key);
+		WordEntry *entry = word_table_lookup(table, vocabulary_item(source->vocabulary, id).key);
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry != NULL)
 			source->word_number[id] = entry->number;
 	}
-	word_table_destroy(table);
-	pfree(source->word);
-	source->word = NULL;
+	if (source->escapes)
+		source->word_numbers = table;
+	else
+		word_table_destroy(table);
+	vocabulary_forget(source->vocabulary);
 }
 
 static void
@@ -490,6 +490,7 @@ local_close(TextSource *base)
 {
 	LocalSource *source = (LocalSource *) base;
 
+	vocabulary_forget(source->vocabulary);
 	MemoryContextDelete(source->context);
 }
 
@@ -516,6 +517,7 @@ source_local_create(const CountSpec *spec, Vocabulary *vocabulary, Corpus *corpu
 	source->context = context;
 	source->spec = spec;
 	source->vocabulary = vocabulary;
+	source->escapes = !vocabulary_complete(vocabulary);
 	source->corpus = corpus;
 	source->memory_limit = memory_limit;
 	for (Size n = 1; n < KNOWN_WEIGHTS; n++)

@@ -10,9 +10,10 @@
 #include "ngram/vocabulary.h"
 
 /*
- * The corpus is consumed, but remains the caller's to free.  memory_limit: bytes, for what
- * one level is counted in.  Allocates in the current memory context; sets that are told to
- * the source must live until it is closed.
+ * Words' keys are those of the vocabulary's point.  It is told to forget its words once S_1
+ * is known, and the corpus is consumed, but both remain the caller's to free.
+ * memory_limit: bytes, for what one level is counted in.  Allocates in the current memory
+ * context; sets that are told to the source must live until it is closed.
  */
 extern TextSource *source_local_create(const CountSpec *spec, Vocabulary *vocabulary,
 									   Corpus *corpus, Size memory_limit);

@@ -390,7 +390,7 @@ source_team_create(Team *team, const ReadSpec *read, const CountSpec *spec)
 {
 	TeamSource *source = palloc0(sizeof(TeamSource));
 	UserType users = read_user_type(read);
-	Vocabulary *vocabulary = vocabulary_create();
+	Vocabulary *vocabulary = vocabulary_create(extract_vocabulary_memory(), spec->word_point);
 	Dealer dealer = {.team = team};
 	ReadGuard guard;
 

@@ -97,7 +97,7 @@ become_source(TeamWorker *worker)
 	const TeamTask *task = worker->task;
 	UserType users = user_type(task->user_type, task->user_collation);
 	Tokenizer *tokenizer = tokenizer_create(task->tokenizer, task->text_type);
-	Vocabulary *vocabulary = vocabulary_create();
+	Vocabulary *vocabulary = vocabulary_create(extract_vocabulary_memory(), task->spec.word_point);
 	CorpusBuilder *builder;
 
 	worker->corpus = corpus_create(extract_memory_limit(), task->spec.pruning == PRUNING_SINGLE);

@@ -61,7 +61,7 @@ walk_append(GramWalk *walk, uint32 id)
 	walk->key.key = fingerprint_step(walk->key.key, prints->id_point, id);
 	if (prints->word == NULL)
 	{
-		walk->key.content = dp_mix64(0, vocabulary_hash(walk->vocabulary, id));
+		walk->key.content = vocabulary_item(walk->vocabulary, id).content;
 		return;
 	}
 	walk->words = fingerprint_step(walk->words, prints->word_point, prints->word[id]);

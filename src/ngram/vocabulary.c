@@ -5,68 +5,95 @@
  *
  * Ids are 1..n in order of arrival.  That order is an accident of the scan (a
  * synchronized scan may start anywhere), so whatever must not depend on it
- * uses vocabulary_hash() or the strings themselves.
+ * uses vocabulary_hash(), vocabulary_item() or the strings themselves.
  *
- * A token is a record in a large chunk of memory: hash, id, length, bytes.  The
- * simplehash index points to the records and repeats half of each hash, so that
- * finding a token touches two places in memory, its slot and its record; with
- * a vocabulary larger than the processor's caches nothing else costs as much.
- * An array points from ids to records.  Index and array may outgrow 1 GB and
- * are allocated as huge.  Everything lives in one memory context below the one
- * that was current in vocabulary_create(), and goes with it.
+ * Finding a token is what reading costs most, by the places in memory that it touches.
+ * Most tokens are short and were met a moment ago: a small table of those tells the id by
+ * their bytes, without a hash.  Else there is a slot of eight bytes in the index,
+ * which repeats half of the token's hash, and by the id in it a record in an array,
+ * which has a short token's bytes in it and points to those of a longer one.
+ *
+ * A vocabulary may be given a memory limit.  When that is reached it takes no more
+ * words: tokens that have no id are known by their keys (word_key() in fingerprint.h)
+ * alone, and their strings go to a file, from where those that are asked for in the end
+ * are read.  Words that are frequent have come early, and have ids.
+ *
+ * Index and array may outgrow 1 GB and are allocated as huge.  Everything lives in
+ * a memory context below the one that was current in vocabulary_create(), and goes with
+ * it, but for the file, which vocabulary_forget() closes; without a limit there is none.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "miscadmin.h"
+#include "ngram/fingerprint.h"
 #include "ngram/vocabulary.h"
+#include "ngram/word_file.h"
 #include "utils/memutils.h"
 
-#define FIRST_SLOTS 1024
+#define FIRST_SLOTS 256
+#define FIRST_WORDS 64
 #define FIRST_CHUNK ((Size) 8 * 1024)
-#define LARGEST_CHUNK ((Size) 8 * 1024 * 1024)
+#define LARGEST_CHUNK ((Size) 1024 * 1024)
 
-typedef struct VocabularyToken
-{
-	uint64 hash;
-	uint32 id;
-	uint32 len;
-	char bytes[FLEXIBLE_ARRAY_MEMBER]; /* not terminated */
-} VocabularyToken;
+/* Tokens of up to 16 bytes are remembered for a while, the last at each of these places. */
+#define RECENT_BITS 11
+
+/* Words written to the file that are remembered there. */
+#define RECENT_WRITTEN 4096
 
 typedef struct VocabularySlot
 {
-	VocabularyToken *token;
 	uint32 hash; /* low half of the token's */
-	char status;
+	uint32 id : 31;
+	uint32 status : 1; /* simplehash's: empty or in use */
 } VocabularySlot;
+
+/* A token of up to 16 bytes: two numbers that, with its length, are all of it. */
+typedef struct RecentToken
+{
+	uint64 head;
+	uint64 tail;
+	uint32 len; /* 0: none yet */
+	uint32 id;
+} RecentToken;
 
 struct Vocabulary
 {
 	MemoryContext context;
 	struct vocabulary_index_hash *index;
-	VocabularyToken **tokens; /* of id at [id - 1] */
+	VocabularyWord *words; /* of id at [id - 1] */
 	uint32 size;
 	Size allocated;
 	char *chunk; /* unused rest of the newest chunk */
 	Size chunk_left;
 	Size chunk_total; /* bytes in all chunks so far */
+	uint64 point;	  /* of the words' keys */
+
+	/* memory */
+	Size limit;
+	bool full;			  /* no more words */
+	WordFile *escaped;	  /* words that came then */
+	ItemKey escaped_item; /* the last of them */
 
 	/* the token that is looked for */
 	const char *sought;
 	uint32 sought_len;
 	uint64 sought_hash;
+
+	RecentToken recent[1 << RECENT_BITS];
 };
 
-static bool is_sought(const Vocabulary *vocabulary, const VocabularyToken *token);
+static bool is_sought(const Vocabulary *vocabulary, uint32 id);
 
 /*
- * The index is keyed by record; the token looked for has none yet and goes by
- * NULL, its bytes waiting in the vocabulary.
+ * The index is keyed by id; the token looked for has none yet and goes by 0, its bytes
+ * waiting in the vocabulary.
  */
 #define SH_PREFIX vocabulary_index
 #define SH_ELEMENT_TYPE VocabularySlot
-#define SH_KEY_TYPE VocabularyToken *
-#define SH_KEY token
+#define SH_KEY_TYPE uint32
+#define SH_KEY id
 #define SH_HASH_KEY(tb, key) ((uint32) ((Vocabulary *) (tb)->private_data)->sought_hash)
 #define SH_EQUAL(tb, a, b) is_sought((Vocabulary *) (tb)->private_data, a)
 #define SH_STORE_HASH
@@ -76,53 +103,101 @@ static bool is_sought(const Vocabulary *vocabulary, const VocabularyToken *token
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-static inline bool
-is_sought(const Vocabulary *vocabulary, const VocabularyToken *token)
+static inline const char *
+word_bytes(const VocabularyWord *word)
 {
-	return token->hash == vocabulary->sought_hash && token->len == vocabulary->sought_len &&
-		   memcmp(token->bytes, vocabulary->sought, token->len) == 0;
+	const char *far;
+
+	if (word->len <= VOCABULARY_NEAR)
+		return word->bytes;
+	memcpy(&far, word->bytes, sizeof(far));
+	return far;
+}
+
+static inline bool
+is_sought(const Vocabulary *vocabulary, uint32 id)
+{
+	const VocabularyWord *word = &vocabulary->words[id - 1];
+
+	return word->len == vocabulary->sought_len &&
+		   memcmp(word_bytes(word), vocabulary->sought, word->len) == 0;
 }
 
 /*
  * vocabulary_create: an empty vocabulary, in a child of the current memory
  * context.
+ *
+ * memory_limit: bytes, SIZE_MAX for no limit.  word_point: of the words' keys, where they
+ * matter; that is with every limit.
  */
 Vocabulary *
-vocabulary_create(void)
+vocabulary_create(Size memory_limit, uint64 word_point)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "dpngram vocabulary",
 												  ALLOCSET_DEFAULT_SIZES);
-	Vocabulary *vocabulary = MemoryContextAllocZero(context, sizeof(Vocabulary));
+	Vocabulary *vocabulary = palloc0(sizeof(Vocabulary));
 
 	vocabulary->context = context;
 	vocabulary->index = vocabulary_index_create(context, FIRST_SLOTS, vocabulary);
-	vocabulary->allocated = FIRST_SLOTS;
-	vocabulary->tokens = MemoryContextAlloc(context, FIRST_SLOTS * sizeof(VocabularyToken *));
+	vocabulary->allocated = FIRST_WORDS;
+	vocabulary->words = MemoryContextAlloc(context, FIRST_WORDS * sizeof(VocabularyWord));
+	vocabulary->limit = memory_limit;
+	vocabulary->point = word_point;
 	return vocabulary;
 }
 
-/* Room for one more record, from the newest chunk or a new one. */
-static VocabularyToken *
-allocate_token(Vocabulary *vocabulary, uint32 len)
+/* ---- room ---- */
+
+/* A long token's bytes, in the newest chunk or a new one. */
+static char *
+store_bytes(Vocabulary *vocabulary, const char *bytes, uint32 len)
 {
-	Size need = MAXALIGN(offsetof(VocabularyToken, bytes) + (Size) len);
 	char *room;
 
-	if (need > vocabulary->chunk_left)
+	if (len > vocabulary->chunk_left)
 	{
-		/* as much again as there is, so that a small vocabulary stays small */
-		Size size = Max(FIRST_CHUNK, Min(LARGEST_CHUNK, vocabulary->chunk_total));
+		/* a quarter of what there is, so that a small vocabulary stays small */
+		Size size = Max(FIRST_CHUNK, Min(LARGEST_CHUNK, vocabulary->chunk_total / 4));
 
-		size = Max(size, need);
+		size = Max(size, len);
 		vocabulary->chunk = MemoryContextAllocHuge(vocabulary->context, size);
 		vocabulary->chunk_left = size;
 		vocabulary->chunk_total += size;
 	}
 	room = vocabulary->chunk;
-	vocabulary->chunk += need;
-	vocabulary->chunk_left -= need;
-	return (VocabularyToken *) room;
+	vocabulary->chunk += len;
+	vocabulary->chunk_left -= len;
+	memcpy(room, bytes, len);
+	return room;
+}
+
+static inline Size
+grown(Size allocated)
+{
+	return allocated + Max(allocated / 4, FIRST_WORDS);
+}
+
+/*
+ * Is there room within the limit for a new word of so many bytes?  The index stands
+ * beside one of twice its size while it grows.
+ */
+static bool
+has_room(const Vocabulary *vocabulary, uint32 len)
+{
+	Size slots = vocabulary->index->size;
+	Size words = vocabulary->allocated;
+	Size bytes = vocabulary->chunk_total;
+
+	/* at this load it may, where slots collide in a row */
+	if (vocabulary->index->members >= slots / 10 * 7)
+		slots *= 3;
+	if (vocabulary->size == words)
+		words = grown(words);
+	if (len > VOCABULARY_NEAR && len > vocabulary->chunk_left)
+		bytes += Max(Max(FIRST_CHUNK, bytes / 4), len);
+	return slots * sizeof(VocabularySlot) + words * sizeof(VocabularyWord) + bytes <=
+		   vocabulary->limit;
 }
 
 /* Makes room for one more id. */
@@ -136,25 +211,35 @@ reserve_id(Vocabulary *vocabulary)
 				 errdetail("A vocabulary holds at most %d tokens.", PG_INT32_MAX)));
 	if (vocabulary->size < vocabulary->allocated)
 		return;
-	vocabulary->tokens = repalloc_huge(vocabulary->tokens,
-									   vocabulary->allocated * 2 * sizeof(VocabularyToken *));
-	vocabulary->allocated *= 2;
+	vocabulary->allocated = grown(vocabulary->allocated);
+	vocabulary->words = repalloc_huge(vocabulary->words,
+									  vocabulary->allocated * sizeof(VocabularyWord));
 }
 
-/* Makes a record of the token that was sought in vain. */
-static VocabularyToken *
+/* ---- interning ---- */
+
+/* Makes a word of the token that was sought in vain; returns its id. */
+static uint32
 add_sought(Vocabulary *vocabulary)
 {
-	VocabularyToken *token;
+	const char *bytes = vocabulary->sought;
+	uint32 len = vocabulary->sought_len;
+	VocabularyWord *word;
 
 	reserve_id(vocabulary);
-	token = allocate_token(vocabulary, vocabulary->sought_len);
-	token->hash = vocabulary->sought_hash;
-	token->len = vocabulary->sought_len;
-	memcpy(token->bytes, vocabulary->sought, token->len);
-	vocabulary->tokens[vocabulary->size++] = token;
-	token->id = vocabulary->size;
-	return token;
+	word = &vocabulary->words[vocabulary->size];
+	word->item.key = word_print(bytes, (int) len, vocabulary->point);
+	word->item.content = word_content(vocabulary->sought_hash);
+	word->len = len;
+	if (len <= VOCABULARY_NEAR)
+		memcpy(word->bytes, bytes, len);
+	else
+	{
+		const char *far = store_bytes(vocabulary, bytes, len);
+
+		memcpy(word->bytes, &far, sizeof(far));
+	}
+	return ++vocabulary->size;
 }
 
 static inline void
@@ -165,8 +250,106 @@ seek(Vocabulary *vocabulary, const char *token, int len)
 	vocabulary->sought_hash = hash_bytes_extended((const unsigned char *) token, len, 0);
 }
 
+static inline uint32
+lookup_sought(Vocabulary *vocabulary)
+{
+	VocabularySlot *slot = vocabulary_index_lookup_hash(vocabulary->index, 0,
+														(uint32) vocabulary->sought_hash);
+
+	return slot == NULL ? 0 : slot->id;
+}
+
+/* The id of a token that was not met lately, or 0 if there is none for it. */
+static uint32
+intern_sought(Vocabulary *vocabulary)
+{
+	VocabularySlot *slot;
+	uint32 id;
+	bool found;
+
+	if (vocabulary->limit != SIZE_MAX &&
+		(vocabulary->full || !has_room(vocabulary, vocabulary->sought_len)))
+	{
+		id = lookup_sought(vocabulary);
+		/* shorter words might still fit, but a word must have an id always or never */
+		vocabulary->full |= id == 0;
+		return id;
+	}
+	slot = vocabulary_index_insert_hash(vocabulary->index, 0, (uint32) vocabulary->sought_hash,
+										&found);
+	if (found)
+		return slot->id;
+	id = add_sought(vocabulary);
+	slot->id = id;
+	return id;
+}
+
+/* The word that was sought has no id: its text goes to the file. */
+static void
+escape_sought(Vocabulary *vocabulary)
+{
+	vocabulary->escaped_item = word_key(vocabulary->sought, (int) vocabulary->sought_len,
+										vocabulary->point);
+	if (vocabulary->escaped == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(vocabulary->context);
+
+		vocabulary->escaped = word_file_create(RECENT_WRITTEN);
+		MemoryContextSwitchTo(old);
+	}
+	word_file_add(vocabulary->escaped, vocabulary->escaped_item.key, vocabulary->sought,
+				  (int) vocabulary->sought_len);
+}
+
+static inline uint64
+load64(const char *from)
+{
+	uint64 value;
+
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline uint64
+load32(const char *from)
+{
+	uint32 value;
+
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+/* A token of 1 to 16 bytes: what overlaps in the two numbers is told by the length. */
+static inline RecentToken
+short_token(const char *token, int len)
+{
+	RecentToken recent = {.len = (uint32) len};
+
+	if (len >= 8)
+	{
+		recent.head = load64(token);
+		recent.tail = load64(token + len - 8);
+	}
+	else if (len >= 4)
+		recent.head = load32(token) | load32(token + len - 4) << 32;
+	else
+		recent.head = (unsigned char) token[0] | (uint64) (unsigned char) token[len / 2] << 8 |
+					  (uint64) (unsigned char) token[len - 1] << 16;
+	return recent;
+}
+
+static inline RecentToken *
+recent_place(Vocabulary *vocabulary, const RecentToken *token)
+{
+	uint64 mix = (token->head ^ (token->tail * DP_SPLITMIX_GAMMA) ^ token->len) *
+				 UINT64CONST(0xBF58476D1CE4E5B9);
+
+	return &vocabulary->recent[mix >> (64 - RECENT_BITS)];
+}
+
 /*
- * vocabulary_intern: the id of a token, a new one at its first appearance.
+ * vocabulary_intern: the id of a token, a new one at its first appearance, or 0 if memory
+ * was full at that time; then vocabulary_escaped() tells what the token is known by.
  *
  * token: len bytes, no terminator needed, copied where new.  Raises
  * ERRCODE_PROGRAM_LIMIT_EXCEEDED beyond 2^31 - 1 distinct tokens; after an
@@ -175,49 +358,78 @@ seek(Vocabulary *vocabulary, const char *token, int len)
 uint32
 vocabulary_intern(Vocabulary *vocabulary, const char *token, int len)
 {
-	VocabularySlot *slot;
-	bool found;
+	RecentToken recent;
+	RecentToken *place = NULL;
+	uint32 id;
 
+	if (len >= 1 && len <= 16)
+	{
+		recent = short_token(token, len);
+		place = recent_place(vocabulary, &recent);
+		if (place->head == recent.head && place->tail == recent.tail && place->len == recent.len)
+			return place->id;
+	}
 	seek(vocabulary, token, len);
-	slot = vocabulary_index_insert_hash(vocabulary->index, NULL, (uint32) vocabulary->sought_hash,
-										&found);
-	if (!found)
-		slot->token = add_sought(vocabulary);
-	return slot->token->id;
+	id = intern_sought(vocabulary);
+	if (id == 0)
+		escape_sought(vocabulary);
+	else if (place != NULL)
+	{
+		recent.id = id;
+		*place = recent;
+	}
+	return id;
+}
+
+/* vocabulary_escaped: the token that vocabulary_intern() has just had no id for. */
+ItemKey
+vocabulary_escaped(const Vocabulary *vocabulary)
+{
+	return vocabulary->escaped_item;
 }
 
 /* vocabulary_find: the id of a token, len bytes, or 0 if it has none. */
 uint32
 vocabulary_find(Vocabulary *vocabulary, const char *token, int len)
 {
-	VocabularySlot *slot;
-
 	seek(vocabulary, token, len);
-	slot = vocabulary_index_lookup_hash(vocabulary->index, NULL,
-										(uint32) vocabulary->sought_hash);
-	return slot == NULL ? 0 : slot->token->id;
+	return lookup_sought(vocabulary);
 }
 
-/* vocabulary_size: the number of distinct tokens, which is also the largest id. */
+/* ---- what is known of words ---- */
+
+static inline const VocabularyWord *
+word_of(const Vocabulary *vocabulary, uint32 id)
+{
+	Assert(id >= 1 && id <= vocabulary->size);
+	return &vocabulary->words[id - 1];
+}
+
+/* vocabulary_size: the number of ids, which is also the largest id. */
 uint32
 vocabulary_size(const Vocabulary *vocabulary)
 {
 	return vocabulary->size;
 }
 
+/* vocabulary_complete: has every word an id? */
+bool
+vocabulary_complete(const Vocabulary *vocabulary)
+{
+	return vocabulary->escaped == NULL;
+}
+
 /*
- * vocabulary_string: the bytes of a token; *len gets their number.  They are
- * not terminated and live as long as the vocabulary.  id: 1..vocabulary_size().
+ * vocabulary_string: the bytes of a token; *len gets their number.  They are not
+ * terminated and stay where they are until the next word comes.  id: 1..vocabulary_size().
  */
 const char *
 vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len)
 {
-	const VocabularyToken *token;
+	const VocabularyWord *word = word_of(vocabulary, id);
 
-	Assert(id >= 1 && id <= vocabulary->size);
-	token = vocabulary->tokens[id - 1];
-	*len = (int) token->len;
-	return token->bytes;
+	*len = (int) word->len;
+	return word_bytes(word);
 }
 
 /*
@@ -227,8 +439,23 @@ vocabulary_string(const Vocabulary *vocabulary, uint32 id, int *len)
 uint64
 vocabulary_hash(const Vocabulary *vocabulary, uint32 id)
 {
-	Assert(id >= 1 && id <= vocabulary->size);
-	return vocabulary->tokens[id - 1]->hash;
+	const VocabularyWord *word = word_of(vocabulary, id);
+
+	return hash_bytes_extended((const unsigned char *) word_bytes(word), (int) word->len, 0);
+}
+
+/* vocabulary_item: the token as an n-gram of level 1, by word_key().  id: 1..vocabulary_size(). */
+ItemKey
+vocabulary_item(const Vocabulary *vocabulary, uint32 id)
+{
+	return word_of(vocabulary, id)->item;
+}
+
+/* vocabulary_words: what is known of id at [id - 1]; it moves when the next word comes. */
+const VocabularyWord *
+vocabulary_words(const Vocabulary *vocabulary)
+{
+	return vocabulary->words;
 }
 
 /* vocabulary_compare: the order of two tokens by their bytes, as memcmp() has it. */
@@ -242,4 +469,119 @@ vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b)
 	int order = memcmp(bytes_a, bytes_b, Min(len_a, len_b));
 
 	return order != 0 ? order : len_a - len_b;
+}
+
+/* ---- words by their keys ---- */
+
+/* A word that is asked for. */
+typedef struct AskedWord
+{
+	uint64 key;
+	uint32 place;
+	char status;
+} AskedWord;
+
+#define SH_PREFIX asked
+#define SH_ELEMENT_TYPE AskedWord
+#define SH_KEY_TYPE uint64
+#define SH_KEY key
+#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct Speller
+{
+	asked_hash *table;
+	WordText *text;
+} Speller;
+
+/* A word that may be asked for. */
+static void
+offer_word(Speller *speller, uint64 key, const char *bytes, int len)
+{
+	AskedWord *asked = asked_lookup(speller->table, key);
+	WordText *text;
+	char *copy;
+
+	if (asked == NULL)
+		return;
+	text = &speller->text[asked->place];
+	if (text->bytes == NULL)
+	{
+		copy = MemoryContextAllocHuge(CurrentMemoryContext, (Size) len + 1);
+		memcpy(copy, bytes, len);
+		*text = (WordText){copy, len};
+	}
+	else if (text->len != len || memcmp(text->bytes, bytes, len) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a fingerprint")));
+}
+
+static void
+offer_escaped(void *state, uint64 key, const char *bytes, int len)
+{
+	offer_word(state, key, bytes, len);
+}
+
+/*
+ * vocabulary_spell: the texts of n words with different keys; NULL for those that are not
+ * known here.
+ *
+ * The bytes are copies, in the current memory context.  One pass over all words.  An error
+ * if two words share one of the keys.
+ */
+void
+vocabulary_spell(Vocabulary *vocabulary, const uint64 *key, uint32 n, WordText *text)
+{
+	Speller speller = {.table = asked_create(CurrentMemoryContext, n, NULL), .text = text};
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		bool found;
+
+		asked_insert(speller.table, key[i], &found)->place = i;
+		text[i] = (WordText){NULL, 0};
+	}
+	for (uint32 id = 1; id <= vocabulary->size; id++)
+	{
+		const VocabularyWord *word = word_of(vocabulary, id);
+
+		CHECK_FOR_INTERRUPTS();
+		offer_word(&speller, word->item.key, word_bytes(word), (int) word->len);
+	}
+	if (vocabulary->escaped != NULL)
+		word_file_visit(vocabulary->escaped, offer_escaped, &speller);
+	asked_destroy(speller.table);
+}
+
+static void
+drop_words(Vocabulary *vocabulary)
+{
+	if (vocabulary->escaped != NULL)
+		word_file_free(vocabulary->escaped);
+	vocabulary->escaped = NULL;
+	vocabulary->size = 0;
+	MemoryContextReset(vocabulary->context);
+}
+
+/*
+ * vocabulary_forget: where memory is limited, the words and their memory go; ids that
+ * were given are numbers of nothing from now on.
+ */
+void
+vocabulary_forget(Vocabulary *vocabulary)
+{
+	if (vocabulary->limit != SIZE_MAX)
+		drop_words(vocabulary);
+}
+
+void
+vocabulary_free(Vocabulary *vocabulary)
+{
+	drop_words(vocabulary);
+	MemoryContextDelete(vocabulary->context);
+	pfree(vocabulary);
 }

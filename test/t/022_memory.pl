@@ -14,6 +14,10 @@ $node->safe_psql('postgres', q{
 		FROM generate_series(1, 20000) i;
 	VACUUM ANALYZE t;
 	SELECT dp_protect('t', 'who', 100, 1e-3);
+	CREATE TABLE wide AS SELECT i AS who, (SELECT string_agg(CASE WHEN j % 2 = 0 THEN 'lengthyword' ELSE 'w' END || (i * j) % 1999, ' ')
+		FROM generate_series(1, 20) j) AS what FROM generate_series(1, 20000) i;
+	VACUUM ANALYZE wide;
+	SELECT dp_protect('wide', 'who', 100, 1e-3);
 	CREATE TABLE items AS SELECT i AS who, 'w' || (i * j) % 997 AS what FROM generate_series(1, 20000) i, generate_series(1, 10) j;
 	VACUUM ANALYZE items;
 	SELECT dp_protect('items', 'who', 100, 1e-3);});
@@ -45,6 +49,20 @@ cmp_ok(scalar(grep { $_ >= 50_000 && $_ < 150_000 } @files_small), '>=', 32, 'an
 # the rows' own tuplestore is one file more
 cmp_ok(scalar(grep { $_ < 1_600_000 } @files_small), '>=', 32 + 16, 'and so are histograms, in parts');
 is($rows_small, $rows_large, 'and the rows are the same, weights and all');
+
+# more words than find room in 16 kB: the others are known by their keys, wherever they stand
+foreach my $method (qw(dpne dpne-mr))
+{
+	foreach my $pruning (qw(both single))
+	{
+		my $call = "dp_ngrams('wide', 'who', 'what', 8, 1e-4, max_length => 3, method => '$method', pruning => '$pruning', max_contributions => 20)";
+
+		($rows_large) = call('256MB', $call);
+		($rows_small) = call('64kB', $call);
+		like($rows_large, qr/^[1-9]\d{3,} /, "$method, $pruning: a call with thousands of n-grams");
+		is($rows_small, $rows_large, 'and the rows are the same where few words have ids');
+	}
+}
 
 # a call that fails leaves its files to the transaction's abort: their sizes go to nobody
 my $start = -s $node->logfile;

@@ -290,11 +290,12 @@ push_test_compare(PG_FUNCTION_ARGS)
 	ReadSpec read = read_spec(relation, NameStr(*PG_GETARG_NAME(1)), NameStr(*PG_GETARG_NAME(2)),
 							  tokenizer, PG_GETARG_INT32(9));
 	Test test = {.seed = (uint64) PG_GETARG_INT64(7)};
-	Vocabulary *vocabulary = vocabulary_create();
+	Vocabulary *vocabulary;
 	Corpus *corpus = corpus_create(extract_memory_limit(), single);
 
 	InitMaterializedSRF(fcinfo, 0);
 	test.spec = count_spec(test.seed, levels, PG_GETARG_INT32(4), single);
+	vocabulary = vocabulary_create(extract_vocabulary_memory(), test.spec.word_point);
 	read_corpus(&read, vocabulary, corpus);
 	test.local = source_local_create(&test.spec, vocabulary, corpus, extract_memory_limit());
 	test.pushed = source_pushdown_create(find_pushdown(&read, tokenizer), &test.spec,
@@ -305,6 +306,7 @@ push_test_compare(PG_FUNCTION_ARGS)
 	test.local->methods->close(test.local);
 	test.pushed->methods->close(test.pushed);
 	corpus_free(corpus);
+	vocabulary_free(vocabulary);
 	table_close(relation, AccessShareLock);
 	return (Datum) 0;
 }

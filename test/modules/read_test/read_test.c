@@ -14,6 +14,8 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "ngram/corpus_builder.h"
+#include "ngram/fingerprint.h"
 #include "ngram/read.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -25,8 +27,12 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(read_test_tokens);
 PG_FUNCTION_INFO_V1(read_test_corpus);
 PG_FUNCTION_INFO_V1(read_test_grouped);
+PG_FUNCTION_INFO_V1(read_test_build);
 PG_FUNCTION_INFO_V1(read_test_measure);
 PG_FUNCTION_INFO_V1(read_test_vocabulary);
+
+/* Of the words' keys: any will do. */
+#define TEST_WORD_POINT UINT64CONST(1234567890123456789)
 
 /* ---- a sink that records ---- */
 
@@ -47,13 +53,12 @@ record_id(void *state, const char *token, int len)
 	return vocabulary_intern(((Recorder *) state)->vocabulary, token, len);
 }
 
+/* The next position of the user: a word, or a boundary without bytes. */
 static void
-record(Recorder *recorder, uint32 id)
+record(Recorder *recorder, WordText text)
 {
 	Datum values[4];
 	bool nulls[4] = {0};
-	const char *string;
-	int len;
 
 	if (!recorder->open)
 		elog(ERROR, "token outside of a user");
@@ -64,12 +69,9 @@ record(Recorder *recorder, uint32 id)
 	values[1] = Int64GetDatum((int64) recorder->hash);
 	values[2] = Int32GetDatum(recorder->place);
 	values[3] = (Datum) 0;
-	nulls[3] = id == 0;
-	if (id != 0)
-	{
-		string = vocabulary_string(recorder->vocabulary, id, &len);
-		values[3] = PointerGetDatum(cstring_to_text_with_len(string, len));
-	}
+	nulls[3] = text.bytes == NULL;
+	if (text.bytes != NULL)
+		values[3] = PointerGetDatum(cstring_to_text_with_len(text.bytes, text.len));
 	tuplestore_putvalues(recorder->result->setResult, recorder->result->setDesc, values, nulls);
 }
 
@@ -87,16 +89,26 @@ record_user(void *state, uint64 hash)
 }
 
 static void
+record_text(Recorder *recorder, WordText text)
+{
+	recorder->tokens++;
+	record(recorder, text);
+}
+
+static void
 record_token(void *state, uint32 id)
 {
-	((Recorder *) state)->tokens++;
-	record(state, id);
+	Recorder *recorder = state;
+	WordText text;
+
+	text.bytes = vocabulary_string(recorder->vocabulary, id, &text.len);
+	record_text(recorder, text);
 }
 
 static void
 record_document(void *state)
 {
-	record(state, 0);
+	record(state, (WordText){NULL, 0});
 }
 
 static void
@@ -181,7 +193,7 @@ read_ordered(const ReadSpec *spec, Recorder *recorder)
 		.end_document = record_document,
 		.end_user = record_end};
 
-	recorder->vocabulary = vocabulary_create();
+	recorder->vocabulary = vocabulary_create(SIZE_MAX, 0);
 	read_rows(spec, &sink);
 	if (recorder->open)
 		elog(ERROR, "the last user was not ended");
@@ -214,19 +226,113 @@ read_test_corpus(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* ---- corpora ---- */
+
+/* A corpus with its vocabulary, both within the memory of the arguments. */
+typedef struct Built
+{
+	Vocabulary *vocabulary;
+	Corpus *corpus;
+
+	/* the escapes' keys, each once, in ascending order, and their words */
+	uint64 *key;
+	uint32 nkeys;
+	WordText *text;
+} Built;
+
+static Built
+build(FunctionCallInfo fcinfo)
+{
+	ReadSpec spec = {0};
+	int64 words = PG_GETARG_INT64(7);
+	Built built = {.corpus = corpus_create(PG_GETARG_INT64(5), PG_GETARG_BOOL(6))};
+
+	built.vocabulary = vocabulary_create(words < 0 ? SIZE_MAX : (Size) words, TEST_WORD_POINT);
+	read_arguments(fcinfo, &spec);
+	read_corpus(&spec, built.vocabulary, built.corpus);
+	return built;
+}
+
+static inline uint64
+escape_key(const uint32 *words)
+{
+	return (uint64) words[2] << 32 | words[1];
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a;
+	uint64 y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Finds the words of all escapes in the corpus. */
+static void
+spell_escapes(Built *built)
+{
+	Size capacity = 1024;
+	Size n = 0;
+	CorpusScan scan;
+	CorpusUser user;
+
+	built->key = palloc(capacity * sizeof(uint64));
+	corpus_scan_begin(&scan, built->corpus, false);
+	while (corpus_scan_next(&scan, &user))
+		for (uint32 i = 0; i < user.n; i++)
+		{
+			if (user.id[i] != CORPUS_WIDE)
+				continue;
+			if (n == capacity)
+				built->key = repalloc_huge(built->key, (capacity *= 2) * sizeof(uint64));
+			built->key[n++] = escape_key(user.id + i);
+			i += CORPUS_WIDE_WORDS - 1;
+		}
+	corpus_scan_end(&scan);
+	qsort(built->key, n, sizeof(uint64), compare_keys);
+	for (Size i = 0; i < n; i++)
+		if (i == 0 || built->key[i] != built->key[i - 1])
+			built->key[built->nkeys++] = built->key[i];
+	built->text = palloc((built->nkeys + 1) * sizeof(WordText));
+	vocabulary_spell(built->vocabulary, built->key, built->nkeys, built->text);
+}
+
+/* The word of an escape, whose key and content must be those of the word. */
+static WordText
+escaped_word(const Built *built, const uint32 *words)
+{
+	uint64 key = escape_key(words);
+	uint64 *found = bsearch(&key, built->key, built->nkeys, sizeof(uint64), compare_keys);
+	WordText text = built->text[found - built->key];
+	ItemKey item;
+
+	if (text.bytes == NULL)
+		elog(ERROR, "an escaped word is not known");
+	item = word_key(text.bytes, text.len, TEST_WORD_POINT);
+	if (item.key != key || item.content != ((uint64) words[4] << 32 | words[3]))
+		elog(ERROR, "an escape is of another word");
+	return text;
+}
+
 /* One user of a corpus; a boundary follows each document, as in the order of users. */
 static void
-record_corpus_user(Recorder *recorder, const CorpusUser *user)
+record_corpus_user(Recorder *recorder, const Built *built, const CorpusUser *user)
 {
+	if (user->token != NULL && memcmp(user->token, user->id, user->n * sizeof(uint32)) != 0)
+		elog(ERROR, "a paired corpus has two different words at a place");
 	record_user(recorder, user->hash);
 	for (uint32 i = 0; i < user->n; i++)
 	{
-		if (user->token != NULL && user->token[i] != user->id[i])
-			elog(ERROR, "a paired corpus has two different words at a place");
-		if (user->id[i] != 0)
+		if (user->id[i] == 0)
+			record_document(recorder);
+		else if (user->id[i] != CORPUS_WIDE)
 			record_token(recorder, user->id[i]);
 		else
-			record_document(recorder);
+		{
+			record_text(recorder, escaped_word(built, user->id + i));
+			i += CORPUS_WIDE_WORDS - 1;
+		}
 	}
 	record_document(recorder);
 	record_end(recorder);
@@ -235,24 +341,58 @@ record_corpus_user(Recorder *recorder, const CorpusUser *user)
 Datum
 read_test_grouped(PG_FUNCTION_ARGS)
 {
-	ReadSpec spec = {0};
 	Recorder recorder = {0};
-	Corpus *corpus = corpus_create(PG_GETARG_INT64(5), PG_GETARG_BOOL(6));
+	Built built;
 	CorpusScan scan;
 	CorpusUser user;
 
 	begin_rows(fcinfo);
+	built = build(fcinfo);
+	spell_escapes(&built);
 	recorder.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	recorder.vocabulary = vocabulary_create();
-	read_arguments(fcinfo, &spec);
-	read_corpus(&spec, recorder.vocabulary, corpus);
-	corpus_scan_begin(&scan, corpus, false);
+	recorder.vocabulary = built.vocabulary;
+	corpus_scan_begin(&scan, built.corpus, false);
 	while (corpus_scan_next(&scan, &user))
-		record_corpus_user(&recorder, &user);
+		record_corpus_user(&recorder, &built, &user);
 	corpus_scan_end(&scan);
-	corpus_free(corpus);
+	corpus_free(built.corpus);
+	vocabulary_free(built.vocabulary);
 	return (Datum) 0;
 }
+
+/* What a corpus and its vocabulary have, and whether each went to files. */
+Datum
+read_test_build(PG_FUNCTION_ARGS)
+{
+	Built built = build(fcinfo);
+	int64 users = 0;
+	int64 elements = 0;
+	Datum values[5];
+	bool nulls[5] = {0};
+	TupleDesc descriptor;
+	CorpusScan scan;
+	CorpusUser user;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[3] = BoolGetDatum(corpus_spilled(built.corpus));
+	values[4] = BoolGetDatum(!vocabulary_complete(built.vocabulary));
+	corpus_scan_begin(&scan, built.corpus, false);
+	while (corpus_scan_next(&scan, &user))
+	{
+		users++;
+		elements += user.n;
+	}
+	corpus_scan_end(&scan);
+	values[0] = Int64GetDatum(users);
+	values[1] = Int64GetDatum(elements);
+	values[2] = Int64GetDatum(vocabulary_size(built.vocabulary));
+	corpus_free(built.corpus);
+	vocabulary_free(built.vocabulary);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
+
+/* ---- more functions ---- */
 
 Datum
 read_test_measure(PG_FUNCTION_ARGS)
@@ -279,14 +419,14 @@ Datum
 read_test_vocabulary(PG_FUNCTION_ARGS)
 {
 	int n = PG_GETARG_INT32(0);
-	Vocabulary *vocabulary = vocabulary_create();
-	char number[16];
+	Vocabulary *vocabulary = vocabulary_create(SIZE_MAX, 0);
+	char number[32];
 
 	for (int round = 0; round < PG_GETARG_INT32(1); round++)
 	{
 		for (int i = 0; i < n; i++)
 		{
-			int len = pg_ltoa(i, number);
+			int len = snprintf(number, sizeof(number), "%0*d", i % 20, i);
 			uint32 id = vocabulary_intern(vocabulary, number, len);
 			const char *string;
 			int kept;

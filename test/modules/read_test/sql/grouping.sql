@@ -8,28 +8,29 @@ CREATE FUNCTION ordered(relation regclass, text_type text DEFAULT 'word', max_to
 LANGUAGE sql AS
 $$ SELECT user_hash || ': ' || line_of(string_agg(coalesce(token, '|'), ' ' ORDER BY place))
 	FROM read_test_corpus(relation, 'who', 'note', text_type, max_tokens) GROUP BY user_number, user_hash $$;
-CREATE FUNCTION grouped(relation regclass, memory bigint, paired boolean DEFAULT false, text_type text DEFAULT 'word',
+CREATE FUNCTION grouped(relation regclass, memory bigint, paired boolean, words bigint, text_type text DEFAULT 'word',
 	max_tokens int DEFAULT 0) RETURNS SETOF text
 LANGUAGE sql AS
 $$ SELECT user_hash || ': ' || line_of(string_agg(coalesce(token, '|'), ' ' ORDER BY place))
-	FROM read_test_grouped(relation, 'who', 'note', text_type, max_tokens, memory, paired) GROUP BY user_number, user_hash $$;
--- How many users both ways give, and how many only one does, with every memory.
+	FROM read_test_grouped(relation, 'who', 'note', text_type, max_tokens, memory, paired, words) GROUP BY user_number, user_hash $$;
+-- How many users the order of users gives, and how many others every other way, within memory
+-- and not, with a full vocabulary, with none and with one that some words find no room in.
 CREATE FUNCTION compare(relation regclass, text_type text DEFAULT 'word', max_tokens int DEFAULT 0,
 	OUT users bigint, OUT missing bigint, OUT too_many bigint)
 LANGUAGE plpgsql AS $$
-DECLARE memory bigint; paired boolean; a bigint; b bigint;
+DECLARE way record; a bigint; b bigint;
 BEGIN
 	missing = 0; too_many = 0;
 	CREATE TEMP TABLE reference AS SELECT * FROM ordered(relation, text_type, max_tokens) line;
 	SELECT count(*) FROM reference INTO users;
-	FOREACH memory IN ARRAY ARRAY[0, 4096, 32768, 1048576, 100000000] LOOP
-		FOREACH paired IN ARRAY ARRAY[false, true] LOOP
-			CREATE TEMP TABLE other AS SELECT * FROM grouped(relation, memory, paired, text_type, max_tokens) line;
-			SELECT count(*) FROM (TABLE reference EXCEPT ALL TABLE other) r INTO a;
-			SELECT count(*) FROM (TABLE other EXCEPT ALL TABLE reference) r INTO b;
-			missing = missing + a; too_many = too_many + b;
-			DROP TABLE other;
-		END LOOP;
+	FOR way IN VALUES (0, false, 0), (4096, true, -1), (32768, false, 6000), (32768, true, 18000), (1048576, false, -1),
+		(1048576, true, 100000), (100000000, false, -1)
+	LOOP
+		CREATE TEMP TABLE other AS SELECT * FROM grouped(relation, way.column1, way.column2, way.column3, text_type, max_tokens) line;
+		SELECT count(*) FROM (TABLE reference EXCEPT ALL TABLE other) r INTO a;
+		SELECT count(*) FROM (TABLE other EXCEPT ALL TABLE reference) r INTO b;
+		missing = missing + a; too_many = too_many + b;
+		DROP TABLE other;
 	END LOOP;
 	DROP TABLE reference;
 END $$;
@@ -37,18 +38,23 @@ END $$;
 -- rows of each user far apart, of many lengths, in an order that is nobody's
 CREATE TABLE mixed (who text, note text);
 INSERT INTO mixed SELECT 'user' || (i * 7919) % 1009,
-	(SELECT string_agg('w' || (i * j) % 61, ' ') FROM generate_series(1, 1 + i % 17) j) FROM generate_series(1, 12000) i;
+	(SELECT string_agg(CASE WHEN j % 3 = 0 THEN 'lengthyword' ELSE 'w' END || (i * j) % 97, ' ') FROM generate_series(1, 1 + i % 17) j) FROM generate_series(1, 5000) i;
 SELECT * FROM compare('mixed');
 SELECT * FROM compare('mixed', max_tokens => 9);
 CREATE TABLE numbers AS SELECT (i * 7919) % 1009 AS who, ARRAY[i % 7, NULL, i % 5, NULL, NULL, i % 3] AS note
-	FROM generate_series(1, 9000) i;
+	FROM generate_series(1, 3000) i;
 SELECT * FROM compare('numbers');
 CREATE TABLE ids AS SELECT md5(who)::uuid AS who, note FROM mixed WHERE length(note) < 40;
 SELECT * FROM compare('ids');
+-- what the limits do: files, words without ids, and with them more elements
+SELECT * FROM read_test_build('mixed', 'who', 'note', 'word', 0, 100000000, false, -1);
+SELECT users, elements > 60000 AS more, ids BETWEEN 50 AND 150 AS some_ids, corpus_spilled, words_spilled
+	FROM read_test_build('mixed', 'who', 'note', 'word', 0, 32768, false, 18000);
+SELECT users, ids, corpus_spilled, words_spilled FROM read_test_build('mixed', 'who', 'note', 'word', 0, 0, true, 0);
 -- grouped already, and one document a user
 CREATE TABLE sorted AS SELECT * FROM mixed ORDER BY who, note;
 SELECT * FROM compare('sorted');
-CREATE TABLE singles AS SELECT i AS who, 'w' || i % 10 AS note FROM generate_series(1, 8000) i;
+CREATE TABLE singles AS SELECT i AS who, 'w' || i % 10 AS note FROM generate_series(1, 3000) i;
 SELECT * FROM compare('singles');
 -- nothing, and nobody
 CREATE TABLE empty (who text, note text);
@@ -137,7 +143,7 @@ GRANT ALL ON seen TO regress_group_owner;
 ALTER TABLE clumsies OWNER TO regress_group_owner;
 CREATE OR REPLACE FUNCTION clumsy_cmp(clumsy, clumsy) RETURNS int LANGUAGE plpgsql VOLATILE STRICT AS
 $$ BEGIN INSERT INTO public.seen VALUES (current_user, current_setting('search_path')); RETURN btint4cmp($1::int4 / 10, $2::int4 / 10); END $$;
-SELECT count(*) FROM read_test_grouped('clumsies', 'who', 'note', 'word', 0, 100000000, false) WHERE token IS NULL;
+SELECT count(*) FROM read_test_grouped('clumsies', 'who', 'note', 'word', 0, 100000000, false, -1) WHERE token IS NULL;
 SELECT DISTINCT * FROM seen;
 
 SET client_min_messages = warning;

@@ -15,12 +15,19 @@ RETURNS TABLE (user_number int, user_hash bigint, place int, token text)
 AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_corpus FROM PUBLIC;
 
--- The same by way of a corpus: rows are read in any order and grouped within that many bytes.
+-- The same by way of a corpus: rows are read in any order and grouped within that many bytes, with a
+-- vocabulary of so many bytes (-1: no limit); words that found no room there are spelled by their keys.
 CREATE FUNCTION read_test_grouped(relation regclass, user_col name, text_col name, tokenizer text,
-	max_tokens int, memory bigint, paired boolean)
+	max_tokens int, memory bigint, paired boolean, words bigint)
 RETURNS TABLE (user_number int, user_hash bigint, place int, token text)
 AS :'module' LANGUAGE C STRICT VOLATILE;
 REVOKE ALL ON FUNCTION read_test_grouped FROM PUBLIC;
+-- The same corpus, but only counted: elements are positions, or five for a word without an id.
+CREATE FUNCTION read_test_build(relation regclass, user_col name, text_col name, tokenizer text,
+	max_tokens int, memory bigint, paired boolean, words bigint,
+	OUT users bigint, OUT elements bigint, OUT ids bigint, OUT corpus_spilled boolean, OUT words_spilled boolean)
+AS :'module' LANGUAGE C STRICT VOLATILE;
+REVOKE ALL ON FUNCTION read_test_build FROM PUBLIC;
 -- The same as read_test_corpus(), but only counted.
 CREATE FUNCTION read_test_measure(relation regclass, user_col name, text_col name,
 	tokenizer text DEFAULT 'word', max_tokens int DEFAULT 0,
