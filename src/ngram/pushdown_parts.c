@@ -21,6 +21,7 @@
 #include "commands/defrem.h"
 #include "ngram/pushdown.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "partitioning/partbounds.h"
 #include "utils/fmgroids.h"
@@ -129,6 +130,22 @@ is_of_users(const PushPart *part, Node *bound)
 		   bms_is_member(part->user_attnum - FirstLowInvalidHeapAttributeNumber, columns);
 }
 
+/*
+ * Constants without a collation of their own, which postgres_fdw does not ship: comparisons
+ * go by the column's, and that must be the same on the server.
+ */
+static Node *
+without_collations(Node *node, void *context)
+{
+	Const *constant;
+
+	if (node == NULL || !IsA(node, Const))
+		return node == NULL ? NULL : expression_tree_mutator(node, without_collations, context);
+	constant = copyObject((Const *) node);
+	constant->constcollid = get_typcollation(constant->consttype);
+	return (Node *) constant;
+}
+
 static void
 set_bounds(PushPart *part)
 {
@@ -140,8 +157,12 @@ set_bounds(PushPart *part)
 		if (is_of_users(part, lfirst(cell)) && !take_hash(part, lfirst(cell)))
 			bounds = lappend(bounds, lfirst(cell));
 	if (bounds != NIL)
-		part->bounds = deparse_expression((Node *) make_ands_explicit(bounds),
-										  deparse_context_for("r", part->relid), true, false);
+	{
+		Node *condition = without_collations((Node *) make_ands_explicit(bounds), NULL);
+
+		part->bounds = deparse_expression(condition, deparse_context_for("r", part->relid), true,
+										  false);
+	}
 	table_close(relation, NoLock);
 }
 
