@@ -26,6 +26,20 @@
 /* The leader's place among the members, before the workers'. */
 #define LEADER 0
 
+/* Of the leader's own n-grams, what is to be passed on together or was got together. */
+typedef struct OwnBatch
+{
+	TeamRounds *rounds;
+	Size n;
+	Size next;
+	union
+	{
+		ItemKey item[BATCH];
+		int64 weight[BATCH];
+		uint16 bias[BATCH];
+	};
+} OwnBatch;
+
 typedef struct TeamSource
 {
 	TextSource base;
@@ -123,9 +137,22 @@ team_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
 static void
 add_own_gram(void *state, RoundGram *gram)
 {
-	ItemKey item = {gram->key, gram->content};
+	OwnBatch *batch = state;
 
-	team_rounds_add(state, LEADER, &item, 1);
+	batch->item[batch->n++] = (ItemKey){gram->key, gram->content};
+	if (batch->n < BATCH)
+		return;
+	team_rounds_add(batch->rounds, LEADER, batch->item, BATCH);
+	batch->n = 0;
+}
+
+static void
+add_own_grams(TeamSource *source)
+{
+	OwnBatch batch = {.rounds = source->rounds};
+
+	source->own->methods->rounds_visit(source->own, add_own_gram, &batch);
+	team_rounds_add(source->rounds, LEADER, batch.item, batch.n);
 }
 
 static void
@@ -148,19 +175,18 @@ team_rounds_begin(TextSource *base, int k, int draw)
 {
 	TeamSource *source = (TeamSource *) base;
 	Team *team = source->team;
-	uint64 *size = palloc(team->workers * sizeof(uint64));
-	uint64 total;
+	int members = 1 + team->workers;
+	uint64 *size = palloc(members * sizeof(uint64));
 
 	ask_all(source, TEAM_ROUNDS_BEGIN, k, draw);
 	source->own->methods->rounds_begin(source->own, k, draw);
-	total = round_lists_size(source_local_lists(source->own));
-	for (int i = 0; i < team->workers; i++)
-		total += size[i] = read_count(&team->stream[i]);
-
-	source->rounds = team_rounds_create(1 + team->workers, total, source->memory_limit);
-	source->own->methods->rounds_visit(source->own, add_own_gram, source->rounds);
-	for (int i = 0; i < team->workers; i++)
-		add_grams(source->rounds, 1 + i, &team->stream[i], size[i]);
+	size[LEADER] = round_lists_size(source_local_lists(source->own));
+	for (int m = 1; m < members; m++)
+		size[m] = read_count(&team->stream[m - 1]);
+	source->rounds = team_rounds_create(members, size, source->memory_limit);
+	add_own_grams(source);
+	for (int m = 1; m < members; m++)
+		add_grams(source->rounds, m, &team->stream[m - 1], size[m]);
 	team_rounds_finish(source->rounds);
 	source->judged = false;
 	pfree(size);
@@ -193,10 +219,15 @@ send_biases(TeamRounds *rounds, int member, TeamStream *stream)
 static int
 take_own_bias(void *state, RoundGram *gram, int bias, int64 weight)
 {
-	uint16 next;
+	OwnBatch *batch = state;
 
-	team_rounds_biases(state, LEADER, &next, 1);
-	return next;
+	if (batch->next == BATCH)
+	{
+		team_rounds_biases(batch->rounds, LEADER, batch->bias, Min(batch->n, BATCH));
+		batch->n -= Min(batch->n, BATCH);
+		batch->next = 0;
+	}
+	return batch->bias[batch->next++];
 }
 
 /*
@@ -206,14 +237,35 @@ take_own_bias(void *state, RoundGram *gram, int bias, int64 weight)
 static void
 tell_biases(TeamSource *source)
 {
+	OwnBatch batch = {.rounds = source->rounds,
+					  .n = team_rounds_size(source->rounds, LEADER),
+					  .next = BATCH};
+
 	for (int i = 0; i < source->team->workers; i++)
 		send_biases(source->rounds, 1 + i, &source->team->stream[i]);
+	ask_all(source, TEAM_ROUND, -1, -1);
+	round_lists_judge(source_local_lists(source->own), take_own_bias, &batch);
 }
 
 static void
 add_own_weight(void *state, const RoundGram *gram, int64 weight)
 {
-	team_rounds_weights(state, LEADER, &weight, 1);
+	OwnBatch *batch = state;
+
+	batch->weight[batch->n++] = weight;
+	if (batch->n < BATCH)
+		return;
+	team_rounds_weights(batch->rounds, LEADER, batch->weight, BATCH);
+	batch->n = 0;
+}
+
+static void
+add_own_weights(TeamSource *source)
+{
+	OwnBatch batch = {.rounds = source->rounds};
+
+	round_lists_sum(source_local_lists(source->own), add_own_weight, &batch);
+	team_rounds_weights(source->rounds, LEADER, batch.weight, batch.n);
 }
 
 static void
@@ -236,14 +288,12 @@ static void
 team_rounds_count(TextSource *base, RoundJudge judge, void *arg)
 {
 	TeamSource *source = (TeamSource *) base;
-	RoundLists *lists = source_local_lists(source->own);
 
 	if (source->judged)
 		tell_biases(source);
-	ask_all(source, TEAM_ROUND, -1, -1);
-	if (source->judged)
-		round_lists_judge(lists, take_own_bias, source->rounds);
-	round_lists_sum(lists, add_own_weight, source->rounds);
+	else
+		ask_all(source, TEAM_ROUND, -1, -1);
+	add_own_weights(source);
 	for (int i = 0; i < source->team->workers; i++)
 		add_weights(source->rounds, 1 + i, &source->team->stream[i]);
 	team_rounds_judge(source->rounds, judge, arg);

@@ -29,27 +29,23 @@
 /* What an n-gram takes while places are looked up, with its place in a member's sequence. */
 #define BYTES_OF_ITEM 160
 
-/* An n-gram in the present round. */
-typedef struct TeamTally
-{
-	int64 weight;
-	int bias;
-} TeamTally;
+/* Places that are looked up so much later are on their way from memory meanwhile. */
+#define AHEAD 8
 
 /* An n-gram's place while n-grams are added. */
 typedef struct PlaceEntry
 {
-	ItemKey item;
+	uint64 key;
 	uint32 place;
 	char status;
 } PlaceEntry;
 
 #define SH_PREFIX places
 #define SH_ELEMENT_TYPE PlaceEntry
-#define SH_KEY_TYPE ItemKey
-#define SH_KEY item
-#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish((k).key))
-#define SH_EQUAL(tb, a, b) ((a).key == (b).key && (a).content == (b).content)
+#define SH_KEY_TYPE uint64
+#define SH_KEY key
+#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -71,7 +67,7 @@ typedef struct Member
 	uint64 passed; /* of the sequence that is sent or got at present */
 
 	uint32 *place; /* in the one part */
-	Size capacity;
+	uint64 added;
 
 	BufFile *order; /* the part of each n-gram, uint8 */
 	MemberPart *part;
@@ -82,16 +78,19 @@ typedef struct TeamPart
 {
 	places_hash *table; /* while n-grams are added */
 	uint32 n;
+	uint32 capacity;
 	RoundGram *gram;
-	TeamTally *tally;
-	BufFile *parked; /* both, if there are other parts */
+	int64 *weight;	 /* in the present round */
+	uint16 *bias;	 /* likewise */
+	BufFile *parked; /* gram and bias, if there are other parts */
 } TeamPart;
 
 struct TeamRounds
 {
 	MemoryContext context;
 	int members;
-	int bits; /* of contents decide on the part */
+	uint64 most; /* n-grams of one member */
+	int bits;	 /* of contents decide on the part */
 	Member *member;
 	TeamPart *part;
 };
@@ -106,20 +105,41 @@ parts_of(const TeamRounds *rounds)
 	return 1 << rounds->bits;
 }
 
-static void
-open_table(TeamPart *part)
+static void *
+alloc_array(Size n, Size size)
 {
-	part->table = places_create(CurrentMemoryContext, 256, NULL);
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
+/* For at least n n-grams. */
+static void
+open_table(TeamPart *part, uint64 n)
+{
+	part->table = places_create(CurrentMemoryContext, (uint32) Min(n, PG_INT32_MAX / 2), NULL);
+	part->capacity = (uint32) Max(Min(n, PG_INT32_MAX / 2), 256);
+	part->gram = alloc_array(part->capacity, sizeof(RoundGram));
+}
+
+static uint32
+append_gram(TeamPart *part, ItemKey item)
+{
+	if (part->n == part->capacity)
+	{
+		part->capacity *= 2;
+		part->gram = repalloc_huge(part->gram, part->capacity * sizeof(RoundGram));
+	}
+	part->gram[part->n] = (RoundGram){.key = item.key, .content = item.content};
+	return part->n++;
 }
 
 static inline uint32
 place_of(TeamPart *part, ItemKey item)
 {
 	bool found;
-	PlaceEntry *entry = places_insert(part->table, item, &found);
+	PlaceEntry *entry = places_insert(part->table, item.key, &found);
 
 	if (!found)
-		entry->place = (uint32) part->table->members - 1;
+		entry->place = append_gram(part, item);
 	return entry->place;
 }
 
@@ -127,22 +147,23 @@ place_of(TeamPart *part, ItemKey item)
 static void
 close_table(TeamPart *part)
 {
-	places_iterator iterator;
-	PlaceEntry *entry;
-
-	part->n = (uint32) part->table->members;
-	part->gram = MemoryContextAllocHuge(CurrentMemoryContext,
-										Max((Size) part->n, 1) * sizeof(RoundGram));
-	places_start_iterate(part->table, &iterator);
-	while ((entry = places_iterate(part->table, &iterator)) != NULL)
-		part->gram[entry->place] = (RoundGram){.key = entry->item.key,
-											   .content = entry->item.content};
 	places_destroy(part->table);
 	part->table = NULL;
-	part->tally = MemoryContextAllocHuge(CurrentMemoryContext,
-										 Max((Size) part->n, 1) * sizeof(TeamTally));
+	part->weight = MemoryContextAllocExtended(CurrentMemoryContext,
+											  Max((Size) part->n, 1) * sizeof(int64),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	part->bias = alloc_array(part->n, sizeof(uint16));
 	for (uint32 i = 0; i < part->n; i++)
-		part->tally[i] = (TeamTally){.weight = 0, .bias = DP_BIAS_ONE};
+		part->bias[i] = DP_BIAS_ONE;
+}
+
+static void
+free_arrays(TeamPart *part)
+{
+	pfree(part->gram);
+	pfree(part->weight);
+	pfree(part->bias);
+	part->gram = NULL;
 }
 
 /* Leave the memory to another part. */
@@ -154,23 +175,21 @@ park(TeamPart *part)
 	else
 		round_file_rewind(part->parked);
 	BufFileWrite(part->parked, part->gram, part->n * sizeof(RoundGram));
-	BufFileWrite(part->parked, part->tally, part->n * sizeof(TeamTally));
-	pfree(part->gram);
-	pfree(part->tally);
-	part->gram = NULL;
-	part->tally = NULL;
+	BufFileWrite(part->parked, part->bias, part->n * sizeof(uint16));
+	free_arrays(part);
 }
 
 static void
 fetch(TeamPart *part)
 {
-	part->gram = MemoryContextAllocHuge(CurrentMemoryContext,
-										Max((Size) part->n, 1) * sizeof(RoundGram));
-	part->tally = MemoryContextAllocHuge(CurrentMemoryContext,
-										 Max((Size) part->n, 1) * sizeof(TeamTally));
+	part->gram = alloc_array(part->n, sizeof(RoundGram));
+	part->bias = alloc_array(part->n, sizeof(uint16));
+	part->weight = MemoryContextAllocExtended(CurrentMemoryContext,
+											  Max((Size) part->n, 1) * sizeof(int64),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	round_file_rewind(part->parked);
 	round_file_read(part->parked, part->gram, part->n * sizeof(RoundGram));
-	round_file_read(part->parked, part->tally, part->n * sizeof(TeamTally));
+	round_file_read(part->parked, part->bias, part->n * sizeof(uint16));
 }
 
 static void
@@ -178,11 +197,9 @@ judge_part(TeamPart *part, RoundJudge judge, void *state)
 {
 	for (uint32 i = 0; i < part->n; i++)
 	{
-		TeamTally *tally = &part->tally[i];
-
 		CHECK_FOR_INTERRUPTS();
-		*tally = (TeamTally){.weight = 0,
-							 .bias = judge(state, &part->gram[i], tally->bias, tally->weight)};
+		part->bias[i] = (uint16) judge(state, &part->gram[i], part->bias[i], part->weight[i]);
+		part->weight[i] = 0;
 	}
 }
 
@@ -190,32 +207,48 @@ judge_part(TeamPart *part, RoundJudge judge, void *state)
  * members' n-grams
  * ------------------------------------------------------------------------ */
 
-/* memory_limit: bytes; items: how many n-grams members will add, in all */
+static void
+create_files(TeamRounds *rounds, Member *member)
+{
+	member->order = BufFileCreateTemp(false);
+	member->part = palloc0(parts_of(rounds) * sizeof(MemberPart));
+	for (int p = 0; p < parts_of(rounds); p++)
+	{
+		member->part[p].items = BufFileCreateTemp(false);
+		member->part[p].weights = BufFileCreateTemp(false);
+		member->part[p].biases = BufFileCreateTemp(false);
+	}
+}
+
+/* size: how many n-grams each member will add; memory_limit: bytes */
 TeamRounds *
-team_rounds_create(int members, uint64 items, Size memory_limit)
+team_rounds_create(int members, const uint64 *size, Size memory_limit)
 {
 	TeamRounds *rounds = palloc0(sizeof(TeamRounds));
+	uint64 total = 0;
 
 	rounds->context = CurrentMemoryContext;
 	rounds->members = members;
-	while (rounds->bits < MAX_BITS && (items >> rounds->bits) * BYTES_OF_ITEM > memory_limit)
+	for (int m = 0; m < members; m++)
+	{
+		total += size[m];
+		rounds->most = Max(rounds->most, size[m]);
+	}
+	while (rounds->bits < MAX_BITS && (total >> rounds->bits) * BYTES_OF_ITEM > memory_limit)
 		rounds->bits++;
 	rounds->member = palloc0(members * sizeof(Member));
 	rounds->part = palloc0(parts_of(rounds) * sizeof(TeamPart));
 	if (rounds->bits == 0)
-		open_table(&rounds->part[0]);
-	for (int m = 0; m < members && rounds->bits > 0; m++)
+		open_table(&rounds->part[0], rounds->most);
+	for (int m = 0; m < members; m++)
 	{
 		Member *member = &rounds->member[m];
 
-		member->order = BufFileCreateTemp(false);
-		member->part = palloc0(parts_of(rounds) * sizeof(MemberPart));
-		for (int p = 0; p < parts_of(rounds); p++)
-		{
-			member->part[p].items = BufFileCreateTemp(false);
-			member->part[p].weights = BufFileCreateTemp(false);
-			member->part[p].biases = BufFileCreateTemp(false);
-		}
+		member->size = size[m];
+		if (rounds->bits > 0)
+			create_files(rounds, member);
+		else
+			member->place = alloc_array(size[m], sizeof(uint32));
 	}
 	return rounds;
 }
@@ -223,16 +256,16 @@ team_rounds_create(int members, uint64 items, Size memory_limit)
 static void
 add_places(TeamPart *part, Member *member, const ItemKey *item, Size n)
 {
-	if (member->size + n > member->capacity)
-	{
-		member->capacity = Max(2 * member->capacity, member->size + n);
-		member->place = member->place == NULL ?
-							MemoryContextAllocHuge(CurrentMemoryContext,
-												   member->capacity * sizeof(uint32)) :
-							repalloc_huge(member->place, member->capacity * sizeof(uint32));
-	}
 	for (Size i = 0; i < n; i++)
-		member->place[member->size + i] = place_of(part, item[i]);
+	{
+		if (i + AHEAD < n)
+		{
+			uint64 hash = dp_splitmix_finish(item[i + AHEAD].key);
+
+			__builtin_prefetch(&part->table->data[hash & part->table->sizemask]);
+		}
+		member->place[member->added + i] = place_of(part, item[i]);
+	}
 }
 
 /* The next n-grams of a member. */
@@ -252,7 +285,7 @@ team_rounds_add(TeamRounds *rounds, int m, const ItemKey *item, Size n)
 		BufFileWrite(member->part[p].items, unconstify(ItemKey *, &item[i]), sizeof(ItemKey));
 		member->part[p].n++;
 	}
-	member->size += n;
+	member->added += n;
 	MemoryContextSwitchTo(old);
 }
 
@@ -262,7 +295,7 @@ place_part(TeamRounds *rounds, int p)
 {
 	TeamPart *part = &rounds->part[p];
 
-	open_table(part);
+	open_table(part, rounds->most >> rounds->bits);
 	for (int m = 0; m < rounds->members; m++)
 	{
 		MemberPart *mine = &rounds->member[m].part[p];
@@ -341,7 +374,7 @@ team_rounds_weights(TeamRounds *rounds, int m, const int64 *weight, Size n)
 
 	if (rounds->bits == 0)
 		for (Size i = 0; i < n; i++)
-			rounds->part[0].tally[member->place[member->passed + i]].weight += weight[i];
+			rounds->part[0].weight[member->place[member->passed + i]] += weight[i];
 	else
 		for (Size i = 0; i < n; i++)
 			BufFileWrite(next_part(member)->weights, unconstify(int64 *, &weight[i]),
@@ -367,7 +400,7 @@ add_weights(TeamRounds *rounds, int p)
 			CHECK_FOR_INTERRUPTS();
 			round_file_read(mine->weights, &weight, sizeof(weight));
 			round_file_read(mine->places, &place, sizeof(place));
-			rounds->part[p].tally[place].weight += weight;
+			rounds->part[p].weight[place] += weight;
 		}
 		round_file_rewind(mine->weights);
 	}
@@ -390,7 +423,7 @@ write_biases(TeamRounds *rounds, int p)
 
 			CHECK_FOR_INTERRUPTS();
 			round_file_read(mine->places, &place, sizeof(place));
-			bias = (uint16) rounds->part[p].tally[place].bias;
+			bias = rounds->part[p].bias[place];
 			BufFileWrite(mine->biases, &bias, sizeof(bias));
 		}
 		round_file_rewind(mine->biases);
@@ -424,7 +457,7 @@ team_rounds_biases(TeamRounds *rounds, int m, uint16 *bias, Size n)
 
 	if (rounds->bits == 0)
 		for (Size i = 0; i < n; i++)
-			bias[i] = (uint16) rounds->part[0].tally[member->place[member->passed + i]].bias;
+			bias[i] = rounds->part[0].bias[member->place[member->passed + i]];
 	else
 		for (Size i = 0; i < n; i++)
 			round_file_read(next_part(member)->biases, &bias[i], sizeof(uint16));
@@ -483,10 +516,7 @@ team_rounds_free(TeamRounds *rounds)
 		if (part->parked != NULL)
 			BufFileClose(part->parked);
 		if (part->gram != NULL)
-		{
-			pfree(part->gram);
-			pfree(part->tally);
-		}
+			free_arrays(part);
 	}
 	pfree(rounds->member);
 	pfree(rounds->part);

@@ -11,7 +11,7 @@
 typedef struct TeamRounds TeamRounds;
 
 /* Building: each member's n-grams, in an order of its own that stays the same. */
-extern TeamRounds *team_rounds_create(int members, uint64 items, Size memory_limit);
+extern TeamRounds *team_rounds_create(int members, const uint64 *size, Size memory_limit);
 extern void team_rounds_add(TeamRounds *rounds, int member, const ItemKey *item, Size n);
 extern void team_rounds_finish(TeamRounds *rounds);
 
