@@ -275,7 +275,7 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams rounds set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp
+REGRESS = tokenizers ngrams rounds parallel set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp
 
 # Isolation tests: test/isolation/specs/NAME.spec.
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot

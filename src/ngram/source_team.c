@@ -16,6 +16,7 @@
 
 #include "ngram/corpus_builder.h"
 #include "ngram/extract.h"
+#include "ngram/prefetch.h"
 #include "ngram/read_query.h"
 #include "ngram/source_local.h"
 #include "ngram/source_team.h"
@@ -103,17 +104,27 @@ read_count(TeamStream *stream)
  * ------------------------------------------------------------------------ */
 
 static void
+add_sums(const TeamSum *sum, Size n, Histogram *histogram)
+{
+	for (Size i = 0; i < n; i++)
+	{
+		if (i + PREFETCH_DISTANCE < n)
+			histogram_prefetch(histogram, sum[i + PREFETCH_DISTANCE].key);
+		histogram_add(histogram, sum[i].key, sum[i].weight);
+	}
+}
+
+static void
 add_answer(TeamStream *stream, Histogram *histogram)
 {
-	uint64 n;
+	TeamSum sum[BATCH];
+	uint64 left;
 
-	while ((n = read_count(stream)) > 0)
-		for (uint64 i = 0; i < n; i++)
+	while ((left = read_count(stream)) > 0)
+		for (; left > 0; left -= Min(left, BATCH))
 		{
-			TeamSum sum;
-
-			team_read(stream, &sum, sizeof(sum));
-			histogram_add(histogram, sum.key, sum.weight);
+			team_read(stream, sum, Min(left, BATCH) * sizeof(TeamSum));
+			add_sums(sum, Min(left, BATCH), histogram);
 		}
 }
 

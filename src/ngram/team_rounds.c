@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "common/dp_weights.h"
+#include "ngram/prefetch.h"
 #include "ngram/round_parts.h"
 #include "ngram/team_rounds.h"
 
@@ -28,9 +29,6 @@
 
 /* What an n-gram takes while places are looked up, with its place in a member's sequence. */
 #define BYTES_OF_ITEM 160
-
-/* Places that are looked up so much later are on their way from memory meanwhile. */
-#define AHEAD 8
 
 /* An n-gram's place while n-grams are added. */
 typedef struct PlaceEntry
@@ -40,11 +38,13 @@ typedef struct PlaceEntry
 	char status;
 } PlaceEntry;
 
+#define PLACES_HASH(key) ((uint32) dp_splitmix_finish(key))
+
 #define SH_PREFIX places
 #define SH_ELEMENT_TYPE PlaceEntry
 #define SH_KEY_TYPE uint64
 #define SH_KEY key
-#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_HASH_KEY(tb, k) PLACES_HASH(k)
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -258,12 +258,9 @@ add_places(TeamPart *part, Member *member, const ItemKey *item, Size n)
 {
 	for (Size i = 0; i < n; i++)
 	{
-		if (i + AHEAD < n)
-		{
-			uint64 hash = dp_splitmix_finish(item[i + AHEAD].key);
-
-			__builtin_prefetch(&part->table->data[hash & part->table->sizemask]);
-		}
+		if (i + PREFETCH_DISTANCE < n)
+			dp_prefetch(&part->table->data[PLACES_HASH(item[i + PREFETCH_DISTANCE].key) &
+										   part->table->sizemask]);
 		member->place[member->added + i] = place_of(part, item[i]);
 	}
 }

@@ -15,6 +15,8 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
 #include "utils/memutils.h"
 
 #include "ngram/corpus_builder.h"
@@ -273,11 +275,14 @@ serve(TeamWorker *worker)
 	corpus_free(worker->corpus);
 }
 
+/* Nothing but that there was an error is told; nor that, where nobody is left to hear it. */
 static void
-mask_error(MemoryContext context)
+mask_error(const TeamWorker *worker, MemoryContext context)
 {
 	ErrorData *error;
 
+	if (worker->stream.lost)
+		proc_exit(1);
 	MemoryContextSwitchTo(context);
 	error = CopyErrorData();
 	FlushErrorState();
@@ -303,13 +308,14 @@ dpngram_team_worker(dsm_segment *segment, shm_toc *toc)
 	shm_mq_set_sender(out, MyProc);
 	team_stream_init(&worker->stream, shm_mq_attach(in, segment, NULL),
 					 shm_mq_attach(out, segment, NULL));
+	pgstat_report_activity(STATE_RUNNING, "dp_ngrams");
 	PG_TRY();
 	{
 		serve(worker);
 	}
 	PG_CATCH();
 	{
-		mask_error(context);
+		mask_error(worker, context);
 	}
 	PG_END_TRY();
 }
