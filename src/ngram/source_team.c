@@ -46,8 +46,9 @@ typedef struct TeamSource
 	TextSource base;
 	Team *team;
 	TextSource *own; /* of the leader's users */
+	Vocabulary *vocabulary;
 	Corpus *corpus;
-	Size memory_limit;
+	Size memory_limit; /* bytes, for all that a level takes beside the corpus */
 
 	TeamRounds *rounds; /* of the level that is counted in rounds */
 	bool judged;		/* its biases have changed, and nobody knows */
@@ -132,7 +133,7 @@ static void
 team_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
 {
 	TeamSource *source = (TeamSource *) base;
-	Histogram *histogram = histogram_create(source->memory_limit);
+	Histogram *histogram = histogram_create(extract_count_memory(source->memory_limit, k));
 
 	ask_all(source, TEAM_HISTOGRAM, k, -1);
 	source_local_add(source->own, k, histogram);
@@ -194,7 +195,8 @@ team_rounds_begin(TextSource *base, int k, int draw)
 	size[LEADER] = round_lists_size(source_local_lists(source->own));
 	for (int m = 1; m < members; m++)
 		size[m] = read_count(&team->stream[m - 1]);
-	source->rounds = team_rounds_create(members, size, source->memory_limit);
+	source->rounds = team_rounds_create(members, size,
+										extract_count_memory(source->memory_limit, k) / 2);
 	add_own_grams(source);
 	for (int m = 1; m < members; m++)
 		add_grams(source->rounds, m, &team->stream[m - 1], size[m]);
@@ -383,6 +385,7 @@ team_close(TextSource *base)
 
 	source->own->methods->close(source->own);
 	corpus_free(source->corpus);
+	vocabulary_free(source->vocabulary);
 	pfree(source);
 }
 
@@ -451,21 +454,23 @@ source_team_create(Team *team, const ReadSpec *read, const CountSpec *spec)
 {
 	TeamSource *source = palloc0(sizeof(TeamSource));
 	UserType users = read_user_type(read);
-	Vocabulary *vocabulary = vocabulary_create(extract_vocabulary_memory(), spec->word_point);
 	Dealer dealer = {.team = team};
 	ReadGuard guard;
 
 	source->base.methods = &team_methods;
 	source->team = team;
+	source->vocabulary = vocabulary_create(extract_vocabulary_memory(), spec->word_point);
 	source->corpus = corpus_create(extract_memory_limit(), spec->pruning == PRUNING_SINGLE);
-	source->memory_limit = extract_memory_limit() / 2;
-	dealer.builder = corpus_builder_create(read->tokenizer, read->max_tokens, &users, vocabulary,
-										   source->corpus);
+	source->memory_limit = extract_memory_limit();
+	dealer.builder = corpus_builder_create(read->tokenizer, read->max_tokens, &users,
+										   source->vocabulary, source->corpus);
 	guard = read_guard_begin(read->owner);
 	read_documents(read, deal, &dealer);
 	ask_all(source, TEAM_READ, -1, -1);
 	corpus_builder_finish(dealer.builder);
 	read_guard_end(&guard);
-	source->own = source_local_create(spec, vocabulary, source->corpus, source->memory_limit);
+	/* half of it in rounds, where the n-grams of all stand beside its own */
+	source->own = source_local_create(spec, source->vocabulary, source->corpus,
+									  source->memory_limit / 2);
 	return &source->base;
 }

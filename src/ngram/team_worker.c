@@ -28,6 +28,7 @@ typedef struct TeamWorker
 {
 	const TeamTask *task;
 	TeamStream stream;
+	Vocabulary *vocabulary;
 	Corpus *corpus;
 	TextSource *source;
 	uint64 grams; /* of the level that is counted in rounds */
@@ -99,15 +100,15 @@ become_source(TeamWorker *worker)
 	const TeamTask *task = worker->task;
 	UserType users = user_type(task->user_type, task->user_collation);
 	Tokenizer *tokenizer = tokenizer_create(task->tokenizer, task->text_type);
-	Vocabulary *vocabulary = vocabulary_create(extract_vocabulary_memory(), task->spec.word_point);
 	CorpusBuilder *builder;
 
+	worker->vocabulary = vocabulary_create(extract_vocabulary_memory(), task->spec.word_point);
 	worker->corpus = corpus_create(extract_memory_limit(), task->spec.pruning == PRUNING_SINGLE);
-	builder = corpus_builder_create(tokenizer, task->spec.max_tokens, &users, vocabulary,
+	builder = corpus_builder_create(tokenizer, task->spec.max_tokens, &users, worker->vocabulary,
 									worker->corpus);
 	take_documents(worker, builder);
 	corpus_builder_finish(builder);
-	worker->source = source_local_create(&task->spec, vocabulary, worker->corpus,
+	worker->source = source_local_create(&task->spec, worker->vocabulary, worker->corpus,
 										 extract_memory_limit());
 }
 
@@ -273,6 +274,7 @@ serve(TeamWorker *worker)
 		answer(worker, request);
 	worker->source->methods->close(worker->source);
 	corpus_free(worker->corpus);
+	vocabulary_free(worker->vocabulary);
 }
 
 /* Nothing but that there was an error is told; nor that, where nobody is left to hear it. */
