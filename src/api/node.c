@@ -4,8 +4,9 @@
  *	  that source_pushdown.c writes.
  *
  * exact_counts() takes the rows of many users in any order: what a row has to say is
- * sorted by user, in temporary files beyond work_mem, and added up in a histogram, which
- * does the same.  Being one whole aggregate over one table, it is what postgres_fdw ships.
+ * grouped by user as the texts of a local call are, in temporary files beyond the memory
+ * limit, and added up in a histogram, which does the same.  Being one whole aggregate over
+ * one table, it is what postgres_fdw ships.
  * exact_user_counts() takes the rows of one user, under GROUP BY: that is what goes to the
  * nodes of a table that is distributed by user, with ordinary sums above it.
  *
@@ -16,7 +17,6 @@
 
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
-#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -25,12 +25,13 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
-#include "utils/tuplesort.h"
 
 #include "api/node.h"
 #include "compat.h"
+#include "ngram/documents.h"
 #include "ngram/extract.h"
 #include "ngram/node_pack.h"
+#include "ngram/walk.h"
 
 PG_FUNCTION_INFO_V1(dpngram_exact_counts_add);
 PG_FUNCTION_INFO_V1(dpngram_exact_counts_end);
@@ -38,27 +39,14 @@ PG_FUNCTION_INFO_V1(dpngram_exact_user_counts_add);
 PG_FUNCTION_INFO_V1(dpngram_exact_user_counts_end);
 PG_FUNCTION_INFO_V1(dpngram_unpacked_counts);
 
-/* Columns of what is sorted, from 1. */
-enum
-{
-	SORT_USER = 1,
-	SORT_POSITIONS,
-	SORT_ITEMS,
-	SORT_COLUMNS = SORT_ITEMS
-};
-
 /* exact_counts(): the rows of all users */
 typedef struct CountsState
 {
 	NodeCounter *counter;
-	Tuplesortstate *sort;
-	TupleTableSlot *row;  /* on its way in */
-	TupleTableSlot *slot; /* and out */
-	bytea *items;		  /* of a row; reused */
-	Size items_capacity;
-
-	/* while users are added up */
-	ItemList list;
+	Documents *documents; /* NULL when they are grouped */
+	Corpus *corpus;
+	uint32 *words; /* of a row's n-grams; reused */
+	Size capacity;
 	Histogram *histogram;
 } CountsState;
 
@@ -143,81 +131,83 @@ user_argument(FunctionCallInfo fcinfo, const NodeCounter *counter)
  * exact_counts(spec, person, document)
  * ------------------------------------------------------------------------ */
 
+/*
+ * In a corpus a word is an escape; a longer n-gram has its two numbers as they are, which
+ * are never 0.
+ */
+#define PAIR_WORDS 2
+
 static void
-end_sort(Datum arg)
+free_counts(Datum arg)
 {
 	CountsState *state = (CountsState *) DatumGetPointer(arg);
 
-	if (state->sort != NULL)
-		tuplesort_end(state->sort);
-	state->sort = NULL;
+	if (state->documents != NULL)
+		documents_group(state->documents, state->corpus);
+	if (state->corpus != NULL)
+		corpus_free(state->corpus);
+	state->documents = NULL;
+	state->corpus = NULL;
 }
 
 static CountsState *
 counts_state_create(FunctionCallInfo fcinfo)
 {
 	CountsState *state = palloc0(sizeof(CountsState));
-	TupleDesc row = CreateTemplateTupleDesc(SORT_COLUMNS);
-	UserType users;
-	TypeCacheEntry *type;
-	AttrNumber column = SORT_USER;
-	bool nulls_first = false;
 
 	state->counter = node_counter_of(fcinfo, ARG_SPEC);
-	users = *node_users(state->counter);
-	type = lookup_type_cache(users.type, TYPECACHE_LT_OPR);
-	TupleDescInitEntry(row, SORT_USER, "person", users.type, -1, 0);
-	TupleDescInitEntry(row, SORT_POSITIONS, "positions", INT8OID, -1, 0);
-	TupleDescInitEntry(row, SORT_ITEMS, "items", BYTEAOID, -1, 0);
-	state->row = MakeSingleTupleTableSlot(row, &TTSOpsVirtual);
-	state->slot = MakeSingleTupleTableSlot(row, &TTSOpsMinimalTuple);
-	state->sort = tuplesort_begin_heap(row, 1, &column, &type->lt_opr, &users.collation,
-									   &nulls_first, work_mem, NULL, TUPLESORT_NONE);
-	state->items_capacity = 1024;
-	state->items = palloc(state->items_capacity);
-	AggRegisterCallback(fcinfo, end_sort, PointerGetDatum(state));
+	state->corpus = corpus_create(extract_memory_limit(), false);
+	state->documents = documents_create(node_users(state->counter), corpus_room(state->corpus));
+	state->capacity = 1024;
+	state->words = palloc(state->capacity * sizeof(uint32));
+	AggRegisterCallback(fcinfo, free_counts, PointerGetDatum(state));
 	return state;
 }
 
-/* A row's n-grams as one value, valid until the next. */
-static Datum
-items_datum(CountsState *state, const ItemKey *item, Size n)
+static Size
+words_of(CountsState *state, const ItemKey *item, Size n)
 {
-	Size size = VARHDRSZ + n * sizeof(ItemKey);
+	bool pairs = node_counter_spec(state->counter)->level > 1;
+	Size needed = n * (pairs ? PAIR_WORDS : CORPUS_WIDE_WORDS);
+	uint32 *to;
 
-	if (size > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a document is too long")));
-	if (size > state->items_capacity)
+	if (needed > state->capacity)
 	{
-		state->items_capacity = Min(2 * size, MaxAllocSize);
-		state->items = repalloc(state->items, state->items_capacity);
+		state->capacity = 2 * needed;
+		state->words = repalloc_huge(state->words, state->capacity * sizeof(uint32));
 	}
-	SET_VARSIZE(state->items, size);
-	if (n > 0)
-		memcpy(VARDATA(state->items), item, n * sizeof(ItemKey));
-	return PointerGetDatum(state->items);
+	to = state->words;
+	for (Size i = 0; i < n; i++)
+	{
+		if (pairs)
+		{
+			*to++ = (uint32) (item[i].key >> 32);
+			*to++ = (uint32) item[i].key;
+			continue;
+		}
+		*to++ = CORPUS_WIDE;
+		memcpy(to, &item[i], sizeof(ItemKey));
+		to += CORPUS_WIDE_WORDS - 1;
+	}
+	return needed;
 }
 
 /* The row is kept also where it has no n-gram: its positions may make its user too long. */
 static void
 add_row(CountsState *state, Datum user, Datum text)
 {
-	TupleTableSlot *slot = state->row;
+	uint64 hash = node_user_hash(state->counter, user);
 	const ItemKey *item;
 	Size n;
 	int64 positions = node_document(state->counter, text, &item, &n);
 
 	if (positions == 0)
 		return;
-	ExecClearTuple(slot);
-	slot->tts_values[SORT_USER - 1] = user;
-	slot->tts_values[SORT_POSITIONS - 1] = Int64GetDatum(positions);
-	slot->tts_values[SORT_ITEMS - 1] = items_datum(state, item, n);
-	memset(slot->tts_isnull, 0, SORT_COLUMNS * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(state->sort, slot);
-	ExecClearTuple(slot);
+	if (positions > CORPUS_MAX_USER_TOKENS)
+		n = 0; /* that there was such a document is enough */
+	n = words_of(state, item, n);
+	documents_add(state->documents, hash, user, state->words, (uint32) n,
+				  (uint32) Min(positions, CORPUS_MAX_USER_TOKENS + 1));
 }
 
 Datum
@@ -225,23 +215,20 @@ dpngram_exact_counts_add(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = node_aggregate_context(fcinfo);
 	CountsState *state = node_aggregate_state(fcinfo);
-	Datum user;
 
 	CHECK_FOR_INTERRUPTS();
 	if (state == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(context);
+		MemoryContext old;
 
 		if (PG_ARGISNULL(ARG_SPEC))
 			PG_RETURN_NULL();
+		old = MemoryContextSwitchTo(context);
 		state = counts_state_create(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
-	if (!row_counts(fcinfo))
-		PG_RETURN_POINTER(state);
-	user = user_argument(fcinfo, state->counter);
-	(void) node_user_hash(state->counter, user);
-	add_row(state, user, PG_GETARG_DATUM(ARG_TEXT));
+	if (row_counts(fcinfo))
+		add_row(state, user_argument(fcinfo, state->counter), PG_GETARG_DATUM(ARG_TEXT));
 	PG_RETURN_POINTER(state);
 }
 
@@ -251,64 +238,57 @@ add_weight(void *arg, ItemKey item, int64 weight)
 	histogram_add(((CountsState *) arg)->histogram, item, weight);
 }
 
-/* The n-grams of a sorted row. */
+/* A user's n-grams, as words_of() wrote them, with boundaries between documents. */
 static void
-take_items(CountsState *state, TupleTableSlot *slot)
+take_items(const CountsState *state, const CorpusUser *user, ItemList *list)
 {
-	bool isnull;
-	bytea *items = DatumGetByteaPP(slot_getattr(slot, SORT_ITEMS, &isnull));
-	Size n = VARSIZE_ANY_EXHDR(items) / sizeof(ItemKey);
-	const char *from = VARDATA_ANY(items);
+	int level = node_counter_spec(state->counter)->level;
+	const uint32 *at = user->id;
+	const uint32 *end = at + user->n;
 
-	for (Size i = 0; i < n; i++)
+	while (at < end)
 	{
 		ItemKey item;
 
-		memcpy(&item, from + i * sizeof(ItemKey), sizeof(ItemKey));
-		item_list_add(&state->list, item.key, item.content);
+		if (*at == 0)
+		{
+			at++;
+			continue;
+		}
+		if (level == 1)
+		{
+			memcpy(&item, at + 1, sizeof(ItemKey));
+			at += CORPUS_WIDE_WORDS;
+		}
+		else
+		{
+			item = level_item((uint64) at[0] << 32 | at[1], level);
+			at += PAIR_WORDS;
+		}
+		item_list_add(list, item.key, item.content);
 	}
 }
 
-/* All rows in the order of their users: each user's n-grams into the histogram. */
+/* All rows, grouped: each user's n-grams into the histogram. */
 static void
 add_users(CountsState *state)
 {
-	const UserType *users = node_users(state->counter);
-	MemoryContext user_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram user",
-													   ALLOCSET_SMALL_SIZES);
-	Datum user = (Datum) 0;
-	bool any = false;
-	int64 positions = 0;
+	CorpusScan scan;
+	CorpusUser user;
+	ItemList list;
 
-	item_list_init(&state->list);
-	tuplesort_performsort(state->sort);
-	while (tuplesort_gettupleslot(state->sort, true, false, state->slot, NULL))
+	documents_group(state->documents, state->corpus);
+	state->documents = NULL;
+	item_list_init(&list);
+	corpus_scan_begin(&scan, state->corpus, false);
+	while (corpus_scan_next(&scan, &user))
 	{
-		bool isnull;
-		Datum next = slot_getattr(state->slot, SORT_USER, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		if (!any || !same_user(users, user, next))
-		{
-			MemoryContext old;
-
-			if (any)
-				node_contribute(state->counter, &state->list, positions, add_weight, state);
-			MemoryContextReset(user_context);
-			old = MemoryContextSwitchTo(user_context);
-			user = datumCopy(next, users->entry->typbyval, users->entry->typlen);
-			MemoryContextSwitchTo(old);
-			node_begin_user(state->counter, &state->list, node_user_hash(state->counter, user));
-			positions = 0;
-			any = true;
-		}
-		positions += DatumGetInt64(slot_getattr(state->slot, SORT_POSITIONS, &isnull));
-		take_items(state, state->slot);
+		node_begin_user(state->counter, &list, user.hash);
+		take_items(state, &user, &list);
+		node_contribute(state->counter, &list, 0, add_weight, state);
 	}
-	if (any)
-		node_contribute(state->counter, &state->list, positions, add_weight, state);
-	MemoryContextDelete(user_context);
-	item_list_free(&state->list);
+	corpus_scan_end(&scan);
+	item_list_free(&list);
 }
 
 static void
@@ -324,6 +304,7 @@ dpngram_exact_counts_end(PG_FUNCTION_ARGS)
 	CountsState *state;
 	WeightList list;
 	bytea *packed;
+	int level;
 
 	if (PG_ARGISNULL(ARG_STATE))
 	{
@@ -331,13 +312,14 @@ dpngram_exact_counts_end(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	state = (CountsState *) PG_GETARG_POINTER(ARG_STATE);
-	state->histogram = histogram_create(extract_memory_limit());
+	level = node_counter_spec(state->counter)->level;
+	state->histogram = histogram_create(extract_count_memory(extract_memory_limit(), level));
 	add_users(state);
-	end_sort(PointerGetDatum(state));
+	free_counts(PointerGetDatum(state));
 	weight_list_init(&list);
 	histogram_consume(state->histogram, list_sum, &list);
 	MemoryContextSwitchTo(old);
-	packed = weight_list_pack(&list, node_counter_spec(state->counter)->level);
+	packed = weight_list_pack(&list, level);
 	weight_list_free(&list);
 	PG_RETURN_BYTEA_P(packed);
 }
@@ -368,6 +350,7 @@ dpngram_exact_user_counts_add(PG_FUNCTION_ARGS)
 	MemoryContext context = node_aggregate_context(fcinfo);
 	UserState *state = node_aggregate_state(fcinfo);
 	const ItemKey *item;
+	int64 positions;
 	Size n;
 	MemoryContext old;
 
@@ -390,7 +373,8 @@ dpngram_exact_user_counts_add(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("exact_user_counts takes the rows of one person"),
 				 errhint("Group the rows by person.")));
-	state->positions += node_document(state->counter, PG_GETARG_DATUM(ARG_TEXT), &item, &n);
+	positions = node_document(state->counter, PG_GETARG_DATUM(ARG_TEXT), &item, &n);
+	state->positions += positions == 0 ? 0 : positions + 1;
 	old = MemoryContextSwitchTo(context);
 	for (Size i = 0; i < n; i++)
 		item_list_add(&state->list, item[i].key, item[i].content);

@@ -44,7 +44,8 @@ struct NodeCounter
 
 	/* the document at hand */
 	int64 tokens;
-	int64 positions; /* tokens, and one for the end of each stretch of them */
+	int64 positions; /* tokens, and one for the end of each stretch of them but the last */
+	bool parted;	 /* a stretch has ended */
 	Size n;
 	Size capacity;
 	uint32 *word;  /* number in S_1 by position, 0 for others; level 2 and above */
@@ -143,22 +144,22 @@ check_sameness(const NodeSpec *spec, Oid user_type, Oid collation, Oid text_type
 
 /* What counts by this specification, for columns of these types, in the current context. */
 NodeCounter *
-node_counter_create(NodeSpec *spec, Oid user_type_oid, Oid collation, Oid text_type)
+node_counter_create(NodeSpec *spec, Oid user_type_id, Oid collation, Oid text_type)
 {
 	NodeCounter *counter = palloc0(sizeof(NodeCounter));
-	TypeCacheEntry *type;
 
-	check_sameness(spec, user_type_oid, collation, text_type);
+	check_sameness(spec, user_type_id, collation, text_type);
 	counter->spec = spec;
 	counter->tokenizer = tokenizer_create(spec->tokenizer, text_type);
 	/* any order that brings equal users together: for texts that of their bytes */
-	counter->users = user_type(getBaseType(user_type_oid), OidIsValid(collation) ? C_COLLATION_OID :
-																				   InvalidOid);
-	type = lookup_type_cache(counter->users.type, TYPECACHE_LT_OPR);
-	if (!OidIsValid(type->lt_opr))
+	counter->users = user_type(getBaseType(user_type_id), OidIsValid(collation) ? C_COLLATION_OID :
+																				  InvalidOid);
+	if (!user_type_hashed(&counter->users) ||
+		!OidIsValid(counter->users.entry->cmp_proc_finfo.fn_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_COLUMN),
-				 errmsg("type %s has no order", format_type_be(user_type_oid))));
+				 errmsg("type %s has no hash function or no order",
+						format_type_be(counter->users.type))));
 	for (int k = 1; k < spec->level; k++)
 		counter->number[k] = numbers_of(spec->key[k], spec->n[k]);
 	counter->bias = numbers_of(spec->biased, spec->nbiases);
@@ -193,9 +194,6 @@ check_partition(const NodeCounter *counter, Datum user)
 	const UserType *users = &counter->users;
 	uint64 hash;
 
-	if (!user_type_hashed(users))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_COLUMN), errmsg("the users' type has no hash function")));
 	hash = DatumGetUInt64(FunctionCall2Coll(&users->entry->hash_extended_proc_finfo,
 											users->collation, user,
 											UInt64GetDatum(HASH_PARTITION_SEED)));
@@ -208,7 +206,7 @@ check_partition(const NodeCounter *counter, Datum user)
 }
 
 /*
- * A hash that equal users share, and 0 for types without one.  An error for a user who has
+ * A hash that equal users share.  An error for a user who has
  * no business here: the user's other rows are on another node, where they are bounded by
  * themselves.
  */
@@ -305,13 +303,13 @@ take_token(void *state, const char *token, int len)
 
 	if (token == NULL)
 	{
-		if (counter->tokens > 0)
-			counter->positions++;
+		counter->parted = counter->tokens > 0;
 		end_stretch(counter);
 		return;
 	}
 	counter->tokens++;
-	counter->positions++;
+	counter->positions += counter->parted ? 2 : 1;
+	counter->parted = false;
 	if (spec->count.max_tokens > 0 && counter->tokens > spec->count.max_tokens)
 		return;
 	key = word_key(token, len, spec->count.word_point);
@@ -338,14 +336,15 @@ cut(NodeCounter *counter, Datum text)
 
 	counter->tokens = 0;
 	counter->positions = 0;
+	counter->parted = false;
 	counter->n = 0;
 	tokenize(counter->tokenizer, text, take_token, counter);
 	return counter->tokens > 0 && (max_tokens == 0 || counter->tokens <= max_tokens);
 }
 
 /*
- * The n-grams of a document, valid until the next; returns how many positions it adds to
- * what its user has, n-grams or not.
+ * The n-grams of a document, valid until the next; returns how many positions it has,
+ * n-grams or not, without the one for its end.
  */
 int64
 node_document(NodeCounter *counter, Datum text, const ItemKey **item, Size *n)
@@ -362,7 +361,7 @@ node_document(NodeCounter *counter, Datum text, const ItemKey **item, Size *n)
 	if (level == 1)
 	{
 		*n = counter->n;
-		return counter->positions + 1;
+		return counter->positions;
 	}
 	memcpy(counter->id, counter->word, counter->n * sizeof(uint32));
 	document = (CorpusUser){.n = (uint32) counter->n, .id = counter->id, .token = counter->word};
@@ -375,7 +374,7 @@ node_document(NodeCounter *counter, Datum text, const ItemKey **item, Size *n)
 		if (key != 0)
 			counter->item[(*n)++] = level_item(key, level);
 	}
-	return counter->positions + 1;
+	return counter->positions;
 }
 
 /* Hands the words of a document that are in S_1 to the sink. */

@@ -77,9 +77,9 @@ set_columns(Pushdown *pushdown, const char *tokenizer, PushRefusal *refusal)
 
 	get_atttypetypmodcoll(read->relid, read->user_attnum, &user_type, &typmod, &user_collation);
 	get_atttypetypmodcoll(read->relid, read->text_attnum, &text_type, &typmod, &text_collation);
-	type = lookup_type_cache(getBaseType(user_type), TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC);
-	if (!OidIsValid(type->lt_opr) || !OidIsValid(type->cmp_proc))
-		return refuse(refusal, "The persons' type has no order.", NULL);
+	type = lookup_type_cache(getBaseType(user_type), TYPECACHE_HASH_EXTENDED_PROC);
+	if (!OidIsValid(type->hash_extended_proc))
+		return refuse(refusal, "The persons' type has no hash function.", NULL);
 	if (!collations_agree(user_collation, text_collation))
 		return refuse(refusal, "The collations of the two columns are nondeterministic, or differ.",
 					  NULL);

@@ -32,3 +32,37 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT * FROM push_test_compare('hashed', 'who', 'what', 4);
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+
+-- All users at once, in any order, within little memory, is the sum of all users.
+CREATE TABLE numbered AS
+	SELECT draw(3000, 'who', i::text) AS who, (SELECT string_agg('w' || draw(40, i::text, j::text), ' ') FROM generate_series(1, 10) j) AS what
+	FROM generate_series(1, 6000) i;
+SELECT push_test_spec(1, 0) AS spec_1, push_test_spec(2, 30) AS spec_2, push_test_spec(3, 30) AS spec_3 \gset
+CREATE FUNCTION both_ways(spec bytea) RETURNS TABLE (n bigint, same bool) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format($q$
+		WITH at_once AS (SELECT c.* FROM (SELECT dpngram.exact_counts(%1$L::bytea, who, what) p FROM numbered) s, dpngram.unpacked_counts(p) c),
+			by_user AS (SELECT key, content, sum(weight)::bigint FROM (SELECT dpngram.exact_user_counts(%1$L::bytea, who, what) p FROM numbered GROUP BY who) s,
+				dpngram.unpacked_counts(p) c GROUP BY key, content)
+		SELECT (SELECT count(*) FROM at_once), NOT EXISTS (TABLE at_once EXCEPT TABLE by_user) AND NOT EXISTS (TABLE by_user EXCEPT TABLE at_once)$q$, spec);
+END $$;
+SELECT * FROM both_ways(:'spec_1'), both_ways(:'spec_2') AS second, both_ways(:'spec_3') AS third;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT * FROM both_ways(:'spec_1'), both_ways(:'spec_2') AS second, both_ways(:'spec_3') AS third;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Whoever stops in the middle leaves nothing behind.
+SET enable_sort = off;
+SET work_mem = '64kB';
+SELECT count(*) FROM (SELECT dpngram.exact_counts(:'spec_1'::bytea, who, what) FROM numbered GROUP BY who % 3 LIMIT 1) s;
+RESET work_mem;
+RESET enable_sort;
+
+-- The words of S_1 alone are told, each once.
+SELECT cardinality(dpngram.exact_words(:'spec_2'::bytea, who, what)) AS words FROM numbered;
+SELECT count(DISTINCT word) AS words, count(*) > 30 AS more FROM (SELECT unnest(dpngram.exact_row_words(:'spec_2'::bytea, who, what)) AS word FROM numbered) s;
