@@ -100,7 +100,7 @@ run_alone(NgramRun *run)
 	bool by_levels = ngram_by_levels(run->release->plan->query.method);
 	/* set unions know words by their ids alone */
 	Size words = by_levels ? extract_vocabulary_memory() : SIZE_MAX;
-	Extraction extraction = {.vocabulary = vocabulary_create(words, run->spec.word_point),
+	Extraction extraction = {.vocabulary = vocabulary_create(words, run->spec.points),
 							 .corpus = corpus_create(extract_memory_limit(), paired)};
 
 	read_corpus(run->read, extraction.vocabulary, extraction.corpus);

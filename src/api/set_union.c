@@ -41,7 +41,7 @@ static void
 union_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 {
 	UnionRelease *release = state;
-	Extraction extraction = {.vocabulary = vocabulary_create(SIZE_MAX, extract_word_point(noise)),
+	Extraction extraction = {.vocabulary = vocabulary_create(SIZE_MAX, noise->points),
 							 .corpus = corpus_create(extract_memory_limit(), false),
 							 .noise = noise,
 							 .memory_limit = extract_memory_limit()};

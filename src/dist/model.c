@@ -49,8 +49,8 @@ model_create(int n, bool escaped)
 	model->context = CurrentMemoryContext;
 	model->n = n;
 	model->escaped = escaped;
-	model->grams = vocabulary_create(SIZE_MAX, 0);
-	model->prefixes = vocabulary_create(SIZE_MAX, 0);
+	model->grams = vocabulary_create(SIZE_MAX, (WordPoints){0});
+	model->prefixes = vocabulary_create(SIZE_MAX, (WordPoints){0});
 	model->gram_capacity = FIRST_GRAMS;
 	model->probability = palloc(FIRST_GRAMS * sizeof(double));
 	model->prefix = palloc(FIRST_GRAMS * sizeof(uint32));

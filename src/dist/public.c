@@ -91,7 +91,7 @@ cut_gram(PublicGrams *grams, const text *gram, bool escaped, uint32 *words)
 void
 public_index(PublicGrams *grams, bool escaped)
 {
-	grams->words = vocabulary_create(SIZE_MAX, 0);
+	grams->words = vocabulary_create(SIZE_MAX, (WordPoints){0});
 	grams->token = MemoryContextAllocHuge(CurrentMemoryContext,
 										  (Size) grams->size * grams->n * sizeof(uint32));
 	grams->index = public_index_create(CurrentMemoryContext, grams->size, grams);

@@ -164,7 +164,7 @@ crowd_read(Crowd *crowd, const ReadSpec *spec, const Alphabet *alphabet, uint64 
 	MemoryContext old = MemoryContextSwitchTo(context);
 	CrowdReader reader = {.crowd = crowd,
 						  .alphabet = alphabet,
-						  .vocabulary = vocabulary_create(SIZE_MAX, 0),
+						  .vocabulary = vocabulary_create(SIZE_MAX, (WordPoints){0}),
 						  .escaped = tokenizer_escapes(spec->tokenizer),
 						  .sampling_key = sampling_key,
 						  .term = palloc(INITIAL_CAPACITY * sizeof(uint32)),

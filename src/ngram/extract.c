@@ -19,7 +19,6 @@
 #include "common/dp_audit.h"
 #include "common/dp_gaussian.h"
 #include "ngram/extract.h"
-#include "ngram/fingerprint.h"
 
 /* For the corpus, or for all else: extract.h has the shares. */
 Size
@@ -60,23 +59,13 @@ extract_user_weight(Size s)
 	return dp_lattice_weight(s);
 }
 
-/*
- * The random point of the words' keys.  Made from the sampling key, by a bijection: it is as
- * uniform as that.
- */
-uint64
-extract_word_point(const Noise *noise)
-{
-	return 1 + dp_splitmix_finish(noise->sampling_key) % (FINGERPRINT_PRIME - 1);
-}
-
 /* What those who count need to know; max_tokens was seen to by the reader. */
 CountSpec
 extract_count_spec(const NgramPlan *plan, const Noise *noise)
 {
 	CountSpec spec = {.pruning = plan->query.pruning,
 					  .sampling_key = noise->sampling_key,
-					  .word_point = extract_word_point(noise)};
+					  .points = noise->points};
 
 	for (int k = 1; k <= plan->nsteps; k++)
 		spec.bound[k] = plan->step[k].bound;

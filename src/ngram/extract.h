@@ -72,7 +72,6 @@ extern void extract_levels(Extraction *extraction, ReleasedGrams *released);
 
 /* what all do to one user's n-grams */
 extern CountSpec extract_count_spec(const NgramPlan *plan, const Noise *noise);
-extern uint64 extract_word_point(const Noise *noise);
 extern int64 extract_user_weight(Size s);
 extern void extract_begin_user(const Extraction *extraction, int step, ItemList *items,
 							   uint64 user_hash);

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "common/dp_sample.h"
-#include "common/hashfn.h"
 #include "ngram/items.h"
 
 #define FINGERPRINT_PRIME ((UINT64CONST(1) << 61) - 1)
@@ -35,40 +34,44 @@ fingerprint_point(DpRandom *random)
 	return 1 + dp_uniform(random, FINGERPRINT_PRIME - 1);
 }
 
+/* Where the polynomials of words are evaluated: random, secret, independent. */
+typedef struct WordPoints
+{
+	uint64 key;
+	uint64 content;
+} WordPoints;
+
+static inline WordPoints
+word_points(DpRandom *random)
+{
+	WordPoints points = {fingerprint_point(random), fingerprint_point(random)};
+
+	return points;
+}
+
 #define WORD_PIECE 7 /* bytes: below the prime as a number */
 
 /*
- * A word as an n-gram of level 1.  Its key is the polynomial in its pieces of seven bytes
- * that begins with its length: two words of at most B bytes share one with probability at
- * most (B / 7 + 2) / 2^61.  Its content, which orders a user's words and keys seeded
- * noise, is the same in every call: made of hash_bytes_extended() with seed 0.
+ * A word as an n-gram of level 1: key and content are the polynomial in its pieces of
+ * seven bytes that begins with its length, at two points.  Two words of at most B bytes
+ * share both with probability at most ((B / 7 + 2) / 2^61)^2.  The content is mixed, since
+ * all its bits are used.
  */
-static inline uint64
-word_print(const char *bytes, int len, uint64 point)
+static inline ItemKey
+word_key(const char *bytes, int len, WordPoints points)
 {
 	uint64 key = (uint64) len + 1;
+	uint64 content = key;
 
 	for (int i = 0; i < len; i += WORD_PIECE)
 	{
 		uint64 piece = 0;
 
 		memcpy(&piece, bytes + i, Min(WORD_PIECE, len - i));
-		key = fingerprint_step(key, point, piece);
+		key = fingerprint_step(key, points.key, piece);
+		content = fingerprint_step(content, points.content, piece);
 	}
-	return key;
-}
-
-static inline uint64
-word_content(uint64 hash)
-{
-	return dp_mix64(0, hash);
-}
-
-static inline ItemKey
-word_key(const char *bytes, int len, uint64 point)
-{
-	return (ItemKey){word_print(bytes, len, point),
-					 word_content(hash_bytes_extended((const unsigned char *) bytes, len, 0))};
+	return (ItemKey){key, dp_splitmix_finish(content)};
 }
 
 #endif /* DPNGRAM_FINGERPRINT_H */

@@ -41,7 +41,7 @@ judge_word(void *state, const HistogramEntry *entry)
 	level->support++;
 	found_words_trace(&level->found, entry->key, entry->weight);
 	if (noisy > step->threshold)
-		found_words_add(&level->found, entry->key.key, gram_weight(noisy, step->sigma));
+		found_words_add(&level->found, entry->key, gram_weight(noisy, step->sigma));
 }
 
 /* S_1 for dpne, step 1 of the plan, numbered by the words' bytes; words gets their texts. */

@@ -312,7 +312,7 @@ take_token(void *state, const char *token, int len)
 	counter->parted = false;
 	if (spec->count.max_tokens > 0 && counter->tokens > spec->count.max_tokens)
 		return;
-	key = word_key(token, len, spec->count.word_point);
+	key = word_key(token, len, spec->count.points);
 	reserve(counter);
 	if (spec->level == 1)
 	{

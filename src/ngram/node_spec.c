@@ -31,7 +31,7 @@ typedef struct NodeHeader
 {
 	uint64 format;
 	uint64 sampling_key;
-	uint64 word_point;
+	WordPoints points;
 	uint64 probe;
 	int64 bound[NGRAM_MAX_LENGTH + 1];
 	NodeHash hash[NODE_MAX_HASHES];
@@ -76,7 +76,7 @@ header_of(const NodeSpec *spec)
 	NodeHeader header = {
 		.format = NODE_FORMAT,
 		.sampling_key = spec->count.sampling_key,
-		.word_point = spec->count.word_point,
+		.points = spec->count.points,
 		.probe = spec->probe,
 		.nbiases = spec->nbiases,
 		.pruning = spec->count.pruning,
@@ -169,11 +169,17 @@ take_name(Cursor *cursor, uint32 len)
 	return pnstrdup(name, len);
 }
 
+static bool
+good_point(uint64 point)
+{
+	return point >= 1 && point < FINGERPRINT_PRIME;
+}
+
 static void
 check_header(const NodeHeader *header)
 {
 	bool good = header->format == NODE_FORMAT &&
-				header->word_point >= 1 && header->word_point < FINGERPRINT_PRIME &&
+				good_point(header->points.key) && good_point(header->points.content) &&
 				(header->pruning == PRUNING_BOTH || header->pruning == PRUNING_SINGLE) &&
 				header->max_tokens >= 0 && header->level >= 1 &&
 				header->level <= NGRAM_MAX_LENGTH && header->draw >= 0 && header->draw < 4096 &&
@@ -243,7 +249,7 @@ node_spec_parse(const char *bytes, Size size)
 	spec->count = (CountSpec){.pruning = (NgramPruning) header->pruning,
 							  .max_tokens = header->max_tokens,
 							  .sampling_key = header->sampling_key,
-							  .word_point = header->word_point};
+							  .points = header->points};
 	memcpy(spec->count.bound, header->bound, sizeof(header->bound));
 	memcpy(spec->hash, header->hash, sizeof(header->hash));
 	spec->level = header->level;

@@ -38,6 +38,7 @@ noise_init(Noise *noise, bool seeded, uint64 seed)
 	else
 		dp_random_system(&noise->random, noise_failure);
 	noise->sampling_key = dp_random_u64(&noise->random);
+	noise->points = word_points(&noise->random);
 }
 
 /* Wipe what the generator still holds. */

@@ -6,6 +6,7 @@
 #define DPNGRAM_NOISE_H
 
 #include "common/dp_gaussian_noise.h"
+#include "ngram/fingerprint.h"
 
 /* Of how many sigmas the tables are kept. */
 #define NOISE_LAWS 4
@@ -15,6 +16,7 @@ typedef struct Noise
 	bool seeded; /* predictable, for tests */
 	uint64 seed;
 	uint64 sampling_key; /* of the choice among a user's n-grams */
+	WordPoints points;	 /* of words */
 	DpRandom random;	 /* the cryptographic source; in a seeded call, the stream in use */
 	int newest;			 /* of the following */
 	DpGaussianNoise law[NOISE_LAWS];

@@ -55,8 +55,8 @@ struct PartBuilder
 	uint64 max_members;
 	int depth; /* divided so often already */
 	Corpus *users;
-	uint64 *content; /* by number, of level 1 alone: others' follow from the key */
-	Size capacity;	 /* of content */
+	ItemKey *word; /* by number, of level 1 alone: others' contents follow from their keys */
+	Size capacity; /* of words */
 
 	/* instead of the table, where n-grams have slots: there are few enough for memory */
 	uint32 *number; /* by slot, from 1 */
@@ -94,7 +94,7 @@ round_file_read(BufFile *file, void *to, Size size)
 static uint64
 members_within(Size memory_limit)
 {
-	return table_members_within(memory_limit, sizeof(NumberEntry) + sizeof(uint64));
+	return table_members_within(memory_limit, sizeof(NumberEntry) + sizeof(ItemKey));
 }
 
 static void *
@@ -117,7 +117,7 @@ builder_create(RoundLists *lists, int depth, uint32 slots)
 	{
 		builder->table = numbers_create(builder->context, 256, NULL);
 		builder->capacity = 256;
-		builder->content = MemoryContextAlloc(builder->context, 256 * sizeof(uint64));
+		builder->word = MemoryContextAlloc(builder->context, 256 * sizeof(ItemKey));
 	}
 	else
 	{
@@ -142,14 +142,21 @@ overflow(PartBuilder *builder, uint64 user, ItemKey item)
 }
 
 static void
-note_content(PartBuilder *builder, uint32 number, uint64 content)
+note_word(PartBuilder *builder, uint32 number, ItemKey word)
 {
 	if (number > builder->capacity)
 	{
 		builder->capacity *= 2;
-		builder->content = repalloc_huge(builder->content, builder->capacity * sizeof(uint64));
+		builder->word = repalloc_huge(builder->word, builder->capacity * sizeof(ItemKey));
 	}
-	builder->content[number - 1] = content;
+	builder->word[number - 1] = word;
+}
+
+/* The entry of an n-gram with this number is another word's, which has the same key. */
+static inline bool
+is_other_word(const PartBuilder *builder, const NumberEntry *entry, ItemKey item)
+{
+	return builder->lists->k == 1 && builder->word[entry->number - 1].content != item.content;
 }
 
 /* The n-gram will be added soon. */
@@ -161,33 +168,44 @@ builder_prefetch(const PartBuilder *builder, ItemKey item)
 	dp_prefetch(&table->data[NUMBERS_HASH(item.key) & table->sizemask]);
 }
 
+/*
+ * The n-gram's entry, or NULL if there is no room for another.  A word whose key another
+ * word has goes by the next key: which of them is which their contents say.
+ */
+static inline NumberEntry *
+entry_of(PartBuilder *builder, ItemKey item)
+{
+	NumberEntry *entry;
+	bool found = true;
+
+	for (uint64 key = item.key;; key++)
+	{
+		if (unlikely(builder->table->members >= builder->max_members))
+			entry = numbers_lookup(builder->table, key);
+		else
+			entry = numbers_insert(builder->table, key, &found);
+		if (entry == NULL || !found || !is_other_word(builder, entry, item))
+			break;
+	}
+	if (!found)
+	{
+		entry->number = (uint32) builder->table->members;
+		if (builder->lists->k == 1)
+			note_word(builder, entry->number, item);
+	}
+	return entry;
+}
+
 /* Another n-gram of the user whose list is being made. */
 static void
 builder_add(PartBuilder *builder, uint64 user, ItemKey item)
 {
-	NumberEntry *entry;
-	bool found;
+	NumberEntry *entry = entry_of(builder, item);
 
-	if (unlikely(builder->table->members >= builder->max_members))
-	{
-		entry = numbers_lookup(builder->table, item.key);
-		if (entry == NULL)
-		{
-			overflow(builder, user, item);
-			return;
-		}
-	}
+	if (entry == NULL)
+		overflow(builder, user, item);
 	else
-	{
-		entry = numbers_insert(builder->table, item.key, &found);
-		if (!found)
-		{
-			entry->number = (uint32) builder->table->members;
-			if (builder->lists->k == 1)
-				note_content(builder, entry->number, item.content);
-		}
-	}
-	corpus_add_token(builder->users, entry->number);
+		corpus_add_token(builder->users, entry->number);
 }
 
 /* The same of one that has a slot; its content may not have been needed before. */
@@ -214,11 +232,10 @@ number_by_table(const PartBuilder *builder, Part *part)
 	numbers_start_iterate(builder->table, &iterator);
 	while ((entry = numbers_iterate(builder->table, &iterator)) != NULL)
 	{
-		uint64 content = builder->lists->k == 1 ?
-							 builder->content[entry->number - 1] :
-							 level_item(entry->key, builder->lists->k).content;
+		ItemKey item = builder->lists->k == 1 ? builder->word[entry->number - 1] :
+												level_item(entry->key, builder->lists->k);
 
-		part->gram[entry->number - 1] = (RoundGram){.key = entry->key, .content = content};
+		part->gram[entry->number - 1] = (RoundGram){.key = item.key, .content = item.content};
 	}
 }
 

@@ -358,7 +358,7 @@ run_in_rounds(UnionRun *run)
 	Extraction *extraction = run->extraction;
 	const WordRounds *rounds = &run->plan->rounds;
 	CountSpec spec = {.sampling_key = extraction->noise->sampling_key,
-					  .word_point = extract_word_point(extraction->noise),
+					  .points = extraction->noise->points,
 					  .bound = {0, rounds->bound}};
 	TextSource *source = source_local_create(&spec, extraction->vocabulary, extraction->corpus,
 											 extraction->memory_limit);

@@ -11,6 +11,7 @@
 #ifndef DPNGRAM_SOURCE_H
 #define DPNGRAM_SOURCE_H
 
+#include "ngram/fingerprint.h"
 #include "ngram/gramset.h"
 #include "ngram/histogram.h"
 #include "ngram/plan.h"
@@ -25,7 +26,7 @@ typedef struct CountSpec
 	NgramPruning pruning;
 	int max_tokens;					   /* longer documents are dropped; 0: no limit */
 	uint64 sampling_key;			   /* of the choice among a user's n-grams */
-	uint64 word_point;				   /* of the words' keys */
+	WordPoints points;				   /* of the words' keys */
 	int64 bound[NGRAM_MAX_LENGTH + 1]; /* distinct n-grams of a user, by length */
 } CountSpec;
 
@@ -56,10 +57,10 @@ typedef struct SourceMethods
 	void (*rounds_end)(TextSource *source);
 
 	/*
-	 * The texts of n words, by their keys, in the memory context that is current.  An error
-	 * if two words share one of these keys.
+	 * The texts of n words in the memory context that is current.  An error if two words
+	 * share key and content.
 	 */
-	void (*spell)(TextSource *source, const uint64 *key, uint32 n, WordText *text);
+	void (*spell)(TextSource *source, const ItemKey *word, uint32 n, WordText *text);
 
 	/* S_1, by its words' keys in the order of their numbers; S_k, k >= 2, numbered. */
 	void (*words_released)(TextSource *source, const uint64 *key, uint32 n);

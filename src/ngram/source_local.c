@@ -433,9 +433,9 @@ local_rounds_end(TextSource *base)
  * ------------------------------------------------------------------------ */
 
 static void
-local_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
+local_spell(TextSource *base, const ItemKey *word, uint32 n, WordText *text)
 {
-	vocabulary_spell(((LocalSource *) base)->vocabulary, key, n, text);
+	vocabulary_spell(((LocalSource *) base)->vocabulary, word, n, text);
 }
 
 /* The words' numbers by key, until level 2 is counted. */

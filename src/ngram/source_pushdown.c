@@ -403,6 +403,7 @@ typedef struct Spelling
 	const PushSource *source;
 	MemoryContext context; /* of the texts */
 	Pairs *number;
+	const ItemKey *word;
 	WordText *text;
 } Spelling;
 
@@ -410,13 +411,15 @@ static void
 take_word(void *state, const char *bytes, int len)
 {
 	Spelling *spelling = state;
-	uint64 key = word_key(bytes, len, spelling->source->count.word_point).key;
-	uint32 number = pair_number(spelling->number, key);
+	ItemKey word = word_key(bytes, len, spelling->source->count.points);
+	uint32 number = pair_number(spelling->number, word.key);
 	WordText *text;
 	char *copy;
 
 	if (number == 0)
 		elog(ERROR, "a word was not asked for");
+	if (spelling->word[number - 1].content != word.content)
+		return; /* another word with this key */
 	text = &spelling->text[number - 1];
 	if (text->bytes == NULL)
 	{
@@ -429,25 +432,30 @@ take_word(void *state, const char *bytes, int len)
 }
 
 static void
-push_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
+push_spell(TextSource *base, const ItemKey *word, uint32 n, WordText *text)
 {
 	PushSource *source = (PushSource *) base;
-	GramSet set = {.n = n, .key = unconstify(uint64 *, key)};
-	Spelling spelling = {source, CurrentMemoryContext, pairs_create(&set, NULL), text};
+	GramSet set = {.n = n};
+	Spelling spelling = {source, CurrentMemoryContext, NULL, word, text};
 	NodeSpec spec = node_spec(source, 1, 0);
 	bytea **packed;
 
 	memset(text, 0, n * sizeof(WordText));
 	if (n == 0)
 		return;
+	set.key = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
+	for (uint32 i = 0; i < n; i++)
+		set.key[i] = word[i].key;
+	spelling.number = pairs_create(&set, NULL);
 	spec.level = 2;
 	spec.count.bound[2] = 1; /* it is not used, but must be one */
 	spec.n[1] = n;
-	spec.key[1] = key;
+	spec.key[1] = set.key;
 	packed = pack_specs(source, spec);
 	pushdown_words(source->pushdown, packed, take_word, &spelling);
 	free_specs(source, packed);
 	pairs_free(spelling.number);
+	pfree(set.key);
 	for (uint32 i = 0; i < n; i++)
 		if (text[i].bytes == NULL)
 			elog(ERROR, "a released word was not found");

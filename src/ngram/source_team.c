@@ -350,12 +350,20 @@ add_texts(TeamStream *stream, uint32 n, WordText *text)
 }
 
 static void
-team_spell(TextSource *base, const uint64 *key, uint32 n, WordText *text)
+team_spell(TextSource *base, const ItemKey *word, uint32 n, WordText *text)
 {
 	TeamSource *source = (TeamSource *) base;
 
-	tell_keys(source, TEAM_SPELL, -1, key, n);
-	source->own->methods->spell(source->own, key, n, text);
+	for (int i = 0; i < source->team->workers; i++)
+	{
+		TeamStream *stream = &source->team->stream[i];
+
+		team_ask(stream, TEAM_SPELL);
+		team_write(stream, &n, sizeof(n));
+		team_write(stream, word, n * sizeof(ItemKey));
+		team_flush(stream);
+	}
+	source->own->methods->spell(source->own, word, n, text);
 	for (int i = 0; i < source->team->workers; i++)
 		add_texts(&source->team->stream[i], n, text);
 }
@@ -459,7 +467,7 @@ source_team_create(Team *team, const ReadSpec *read, const CountSpec *spec)
 
 	source->base.methods = &team_methods;
 	source->team = team;
-	source->vocabulary = vocabulary_create(extract_vocabulary_memory(), spec->word_point);
+	source->vocabulary = vocabulary_create(extract_vocabulary_memory(), spec->points);
 	source->corpus = corpus_create(extract_memory_limit(), spec->pruning == PRUNING_SINGLE);
 	source->memory_limit = extract_memory_limit();
 	dealer.builder = corpus_builder_create(read->tokenizer, read->max_tokens, &users,

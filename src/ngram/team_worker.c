@@ -102,7 +102,7 @@ become_source(TeamWorker *worker)
 	Tokenizer *tokenizer = tokenizer_create(task->tokenizer, task->text_type);
 	CorpusBuilder *builder;
 
-	worker->vocabulary = vocabulary_create(extract_vocabulary_memory(), task->spec.word_point);
+	worker->vocabulary = vocabulary_create(extract_vocabulary_memory(), task->spec.points);
 	worker->corpus = corpus_create(extract_memory_limit(), task->spec.pruning == PRUNING_SINGLE);
 	builder = corpus_builder_create(tokenizer, task->spec.max_tokens, &users, worker->vocabulary,
 									worker->corpus);
@@ -188,10 +188,14 @@ static void
 answer_spell(TeamWorker *worker)
 {
 	uint32 n;
-	uint64 *key = read_keys(worker, &n);
-	WordText *text = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(WordText));
+	ItemKey *word;
+	WordText *text;
 
-	worker->source->methods->spell(worker->source, key, n, text);
+	team_read(&worker->stream, &n, sizeof(n));
+	word = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(ItemKey));
+	team_read(&worker->stream, word, n * sizeof(ItemKey));
+	text = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(WordText));
+	worker->source->methods->spell(worker->source, word, n, text);
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 len = text[i].bytes == NULL ? TEAM_UNKNOWN : (uint32) text[i].len;

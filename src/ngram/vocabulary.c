@@ -67,8 +67,8 @@ struct Vocabulary
 	Size allocated;
 	char *chunk; /* unused rest of the newest chunk */
 	Size chunk_left;
-	Size chunk_total; /* bytes in all chunks so far */
-	uint64 point;	  /* of the words' keys */
+	Size chunk_total;  /* bytes in all chunks so far */
+	WordPoints points; /* of the words' keys */
 
 	/* memory */
 	Size limit;
@@ -127,11 +127,11 @@ is_sought(const Vocabulary *vocabulary, uint32 id)
  * vocabulary_create: an empty vocabulary, in a child of the current memory
  * context.
  *
- * memory_limit: bytes, SIZE_MAX for no limit.  word_point: of the words' keys, where they
+ * memory_limit: bytes, SIZE_MAX for no limit.  points: of the words' keys, where they
  * matter; that is with every limit.
  */
 Vocabulary *
-vocabulary_create(Size memory_limit, uint64 word_point)
+vocabulary_create(Size memory_limit, WordPoints points)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "dpngram vocabulary",
@@ -143,7 +143,7 @@ vocabulary_create(Size memory_limit, uint64 word_point)
 	vocabulary->allocated = FIRST_WORDS;
 	vocabulary->words = MemoryContextAlloc(context, FIRST_WORDS * sizeof(VocabularyWord));
 	vocabulary->limit = memory_limit;
-	vocabulary->point = word_point;
+	vocabulary->points = points;
 	return vocabulary;
 }
 
@@ -228,8 +228,7 @@ add_sought(Vocabulary *vocabulary)
 
 	reserve_id(vocabulary);
 	word = &vocabulary->words[vocabulary->size];
-	word->item.key = word_print(bytes, (int) len, vocabulary->point);
-	word->item.content = word_content(vocabulary->sought_hash);
+	word->item = word_key(bytes, (int) len, vocabulary->points);
 	word->len = len;
 	if (len <= VOCABULARY_NEAR)
 		memcpy(word->bytes, bytes, len);
@@ -289,7 +288,7 @@ static void
 escape_sought(Vocabulary *vocabulary)
 {
 	vocabulary->escaped_item = word_key(vocabulary->sought, (int) vocabulary->sought_len,
-										vocabulary->point);
+										vocabulary->points);
 	if (vocabulary->escaped == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(vocabulary->context);
@@ -477,6 +476,7 @@ vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b)
 typedef struct AskedWord
 {
 	uint64 key;
+	uint64 content;
 	uint32 place;
 	char status;
 } AskedWord;
@@ -496,17 +496,18 @@ typedef struct Speller
 {
 	asked_hash *table;
 	WordText *text;
+	WordPoints points;
 } Speller;
 
 /* A word that may be asked for. */
 static void
-offer_word(Speller *speller, uint64 key, const char *bytes, int len)
+offer_word(Speller *speller, ItemKey word, const char *bytes, int len)
 {
-	AskedWord *asked = asked_lookup(speller->table, key);
+	AskedWord *asked = asked_lookup(speller->table, word.key);
 	WordText *text;
 	char *copy;
 
-	if (asked == NULL)
+	if (asked == NULL || asked->content != word.content)
 		return;
 	text = &speller->text[asked->place];
 	if (text->bytes == NULL)
@@ -523,34 +524,40 @@ offer_word(Speller *speller, uint64 key, const char *bytes, int len)
 static void
 offer_escaped(void *state, uint64 key, const char *bytes, int len)
 {
-	offer_word(state, key, bytes, len);
+	Speller *speller = state;
+
+	if (asked_lookup(speller->table, key) != NULL)
+		offer_word(speller, word_key(bytes, len, speller->points), bytes, len);
 }
 
 /*
- * vocabulary_spell: the texts of n words with different keys; NULL for those that are not
- * known here.
+ * vocabulary_spell: the texts of n words; NULL for those that are not known here.
  *
  * The bytes are copies, in the current memory context.  One pass over all words.  An error
- * if two words share one of the keys.
+ * if two words share one's key and content.
  */
 void
-vocabulary_spell(Vocabulary *vocabulary, const uint64 *key, uint32 n, WordText *text)
+vocabulary_spell(Vocabulary *vocabulary, const ItemKey *word, uint32 n, WordText *text)
 {
-	Speller speller = {.table = asked_create(CurrentMemoryContext, n, NULL), .text = text};
+	Speller speller = {.table = asked_create(CurrentMemoryContext, n, NULL),
+					   .text = text,
+					   .points = vocabulary->points};
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		bool found;
+		AskedWord *asked = asked_insert(speller.table, word[i].key, &found);
 
-		asked_insert(speller.table, key[i], &found)->place = i;
+		asked->content = word[i].content;
+		asked->place = i;
 		text[i] = (WordText){NULL, 0};
 	}
 	for (uint32 id = 1; id <= vocabulary->size; id++)
 	{
-		const VocabularyWord *word = word_of(vocabulary, id);
+		const VocabularyWord *known = word_of(vocabulary, id);
 
 		CHECK_FOR_INTERRUPTS();
-		offer_word(&speller, word->item.key, word_bytes(word), (int) word->len);
+		offer_word(&speller, known->item, word_bytes(known), (int) known->len);
 	}
 	if (vocabulary->escaped != NULL)
 		word_file_visit(vocabulary->escaped, offer_escaped, &speller);

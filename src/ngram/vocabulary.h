@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "ngram/items.h"
+#include "ngram/fingerprint.h"
 
 typedef struct Vocabulary Vocabulary;
 
@@ -28,7 +28,7 @@ typedef struct VocabularyWord
 	uint32 len;
 } VocabularyWord;
 
-extern Vocabulary *vocabulary_create(Size memory_limit, uint64 word_point);
+extern Vocabulary *vocabulary_create(Size memory_limit, WordPoints points);
 extern uint32 vocabulary_intern(Vocabulary *vocabulary, const char *token, int len);
 extern ItemKey vocabulary_escaped(const Vocabulary *vocabulary);
 extern uint32 vocabulary_find(Vocabulary *vocabulary, const char *token, int len);
@@ -39,7 +39,8 @@ extern uint64 vocabulary_hash(const Vocabulary *vocabulary, uint32 id);
 extern const VocabularyWord *vocabulary_words(const Vocabulary *vocabulary);
 extern ItemKey vocabulary_item(const Vocabulary *vocabulary, uint32 id);
 extern int vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b);
-extern void vocabulary_spell(Vocabulary *vocabulary, const uint64 *key, uint32 n, WordText *text);
+extern void vocabulary_spell(Vocabulary *vocabulary, const ItemKey *word, uint32 n,
+							 WordText *text);
 extern void vocabulary_forget(Vocabulary *vocabulary);
 extern void vocabulary_free(Vocabulary *vocabulary);
 

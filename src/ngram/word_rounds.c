@@ -204,7 +204,8 @@ release_word(WordRun *run, const RoundGram *word)
 	const WordRound *round = &run->rounds->round[run->round];
 	double unit = ldexp((double) round->divisor, DP_LATTICE_BITS);
 
-	found_words_add(&run->found, word->key, (GramWeight){word->sum / unit, round->stddev / unit});
+	found_words_add(&run->found, (ItemKey){word->key, word->content},
+					(GramWeight){word->sum / unit, round->stddev / unit});
 }
 
 /*

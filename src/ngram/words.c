@@ -25,14 +25,14 @@ found_words_init(FoundWords *found, const Extraction *extraction)
 
 /* A word is released. */
 void
-found_words_add(FoundWords *found, uint64 key, GramWeight weight)
+found_words_add(FoundWords *found, ItemKey item, GramWeight weight)
 {
 	if (found->n == found->capacity)
 	{
 		found->capacity *= 2;
 		found->word = repalloc_huge(found->word, found->capacity * sizeof(FoundWord));
 	}
-	found->word[found->n++] = (FoundWord){key, weight};
+	found->word[found->n++] = (FoundWord){item, weight};
 }
 
 /* For a test: a word of the support and its exact weight. */
@@ -47,7 +47,7 @@ found_words_trace(FoundWords *found, ItemKey key, int64 weight)
 
 typedef struct Traced
 {
-	uint64 *key;
+	ItemKey *item;
 	int64 *weight;
 	uint32 n;
 	uint32 capacity;
@@ -61,14 +61,14 @@ note_traced(void *state, const HistogramEntry *entry)
 	if (traced->n == traced->capacity)
 	{
 		traced->capacity = Max(2 * traced->capacity, 256);
-		traced->key = traced->key == NULL ?
-						  palloc(traced->capacity * sizeof(uint64)) :
-						  repalloc_huge(traced->key, traced->capacity * sizeof(uint64));
+		traced->item = traced->item == NULL ?
+						   palloc(traced->capacity * sizeof(ItemKey)) :
+						   repalloc_huge(traced->item, traced->capacity * sizeof(ItemKey));
 		traced->weight = traced->weight == NULL ?
 							 palloc(traced->capacity * sizeof(int64)) :
 							 repalloc_huge(traced->weight, traced->capacity * sizeof(int64));
 	}
-	traced->key[traced->n] = entry->key.key;
+	traced->item[traced->n] = entry->key;
 	traced->weight[traced->n++] = entry->weight;
 }
 
@@ -81,7 +81,7 @@ trace_support(FoundWords *found, const Extraction *extraction, TextSource *sourc
 
 	histogram_consume(found->traced, note_traced, &traced);
 	text = MemoryContextAllocHuge(CurrentMemoryContext, (traced.n + 1) * sizeof(WordText));
-	source->methods->spell(source, traced.key, traced.n, text);
+	source->methods->spell(source, traced.item, traced.n, text);
 	for (uint32 i = 0; i < traced.n; i++)
 		extraction->trace->histogram(extraction->trace->state, 1, text[i].bytes, text[i].len,
 									 traced.weight[i]);
@@ -112,16 +112,16 @@ spell_found(const FoundWords *found, TextSource *source)
 {
 	MemoryContext context = CurrentMemoryContext;
 	SpelledWord *spelled = MemoryContextAllocHuge(context, (found->n + 1) * sizeof(SpelledWord));
-	uint64 *key = MemoryContextAllocHuge(context, (found->n + 1) * sizeof(uint64));
+	ItemKey *item = MemoryContextAllocHuge(context, (found->n + 1) * sizeof(ItemKey));
 	WordText *text = MemoryContextAllocHuge(context, (found->n + 1) * sizeof(WordText));
 
 	for (Size i = 0; i < found->n; i++)
-		key[i] = found->word[i].key;
-	source->methods->spell(source, key, (uint32) found->n, text);
+		item[i] = found->word[i].item;
+	source->methods->spell(source, item, (uint32) found->n, text);
 	for (Size i = 0; i < found->n; i++)
 		spelled[i] = (SpelledWord){found->word[i], text[i]};
 	qsort(spelled, found->n, sizeof(SpelledWord), compare_spelled);
-	pfree(key);
+	pfree(item);
 	pfree(text);
 	return spelled;
 }
@@ -147,7 +147,7 @@ found_words_number(FoundWords *found, const Extraction *extraction, TextSource *
 	{
 		CHECK_FOR_INTERRUPTS();
 		gramset_add(words, i + 1, spelled[i].word.weight);
-		key[i] = spelled[i].word.key;
+		key[i] = spelled[i].word.item.key;
 		(*text)[i] = spelled[i].text;
 	}
 	source->methods->words_released(source, key, words->n);

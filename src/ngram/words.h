@@ -9,7 +9,7 @@
 
 typedef struct FoundWord
 {
-	uint64 key;
+	ItemKey item;
 	GramWeight weight;
 } FoundWord;
 
@@ -23,7 +23,7 @@ typedef struct FoundWords
 } FoundWords;
 
 extern void found_words_init(FoundWords *found, const Extraction *extraction);
-extern void found_words_add(FoundWords *found, uint64 key, GramWeight weight);
+extern void found_words_add(FoundWords *found, ItemKey item, GramWeight weight);
 extern void found_words_trace(FoundWords *found, ItemKey key, int64 weight);
 extern GramSet *found_words_number(FoundWords *found, const Extraction *extraction,
 								   TextSource *source, WordText **text);

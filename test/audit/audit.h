@@ -17,7 +17,7 @@
 #include "ngram/set_union.h"
 
 /* Of words' keys; worlds keep their words from run to run, while the engine draws a new one. */
-#define AUDIT_WORD_POINT UINT64CONST(1234567890123456789)
+#define AUDIT_WORD_POINTS ((WordPoints){UINT64CONST(1234567890123456789), UINT64CONST(987654321)})
 
 /* Every verdict errs with at most this probability if the claim is true. */
 #define AUDIT_P 1e-6

@@ -55,7 +55,7 @@ static uint64
 content_of(const Reference *ref, uint64 rank)
 {
 	if (ref->k == 1)
-		return dp_mix64(0, vocabulary_hash(ref->world->vocabulary, (uint32) rank + 1));
+		return vocabulary_item(ref->world->vocabulary, (uint32) rank + 1).content;
 	return dp_mix64((uint64) prefix_of(ref, rank)->number << 32 | suffix_of(ref, rank)->number,
 					ref->k);
 }

@@ -136,7 +136,7 @@ AUDIT_FUNCTION(audit_trace)
 	ReleasedGrams released = {0};
 	Extraction extraction = {
 		.plan = &plan,
-		.vocabulary = vocabulary_create(SIZE_MAX, AUDIT_WORD_POINT),
+		.vocabulary = vocabulary_create(SIZE_MAX, AUDIT_WORD_POINTS),
 		.corpus = corpus_create(memory, plan.query.pruning == PRUNING_SINGLE),
 		.noise = &noise,
 		.memory_limit = memory,

@@ -22,7 +22,7 @@ world_create(uint32 words)
 
 	if (words > WORLD_MAX_WORDS)
 		elog(ERROR, "a world has at most %d words", WORLD_MAX_WORDS);
-	world->vocabulary = vocabulary_create(SIZE_MAX, AUDIT_WORD_POINT);
+	world->vocabulary = vocabulary_create(SIZE_MAX, AUDIT_WORD_POINTS);
 	world->words = words;
 	world->capacity = 1024;
 	world->script = palloc(world->capacity * sizeof(int32));

@@ -174,16 +174,20 @@ release_words(Test *test, const Sums *sums)
 {
 	TextSource *source[2] = {test->local, test->pushed};
 	WordText *text[2];
+	ItemKey *item = palloc((sums->n + 1) * sizeof(ItemKey));
 	int64 different = 0;
 
 	test->word = palloc((sums->n + 1) * sizeof(uint64));
 	for (Size i = 0; i < sums->n; i++)
 		if (dp_mix64(test->seed, sums->sum[i].item.content) % 3 > 0)
+		{
+			item[test->nwords] = sums->sum[i].item;
 			test->word[test->nwords++] = sums->sum[i].item.key;
+		}
 	for (int i = 0; i < 2; i++)
 	{
 		text[i] = palloc0((test->nwords + 1) * sizeof(WordText));
-		source[i]->methods->spell(source[i], test->word, test->nwords, text[i]);
+		source[i]->methods->spell(source[i], item, test->nwords, text[i]);
 	}
 	for (uint32 i = 0; i < test->nwords; i++)
 		different += text[0][i].len != text[1][i].len ||
@@ -257,7 +261,8 @@ count_spec(uint64 seed, int levels, int bound, bool single)
 {
 	CountSpec spec = {.pruning = single ? PRUNING_SINGLE : PRUNING_BOTH,
 					  .sampling_key = dp_splitmix_finish(seed),
-					  .word_point = 1 + dp_splitmix_finish(seed + 1) % (FINGERPRINT_PRIME - 1)};
+					  .points = {1 + dp_splitmix_finish(seed + 1) % (FINGERPRINT_PRIME - 1),
+								 1 + dp_splitmix_finish(seed + 2) % (FINGERPRINT_PRIME - 1)}};
 
 	for (int k = 1; k <= levels; k++)
 		spec.bound[k] = bound;
@@ -295,7 +300,7 @@ push_test_compare(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	test.spec = count_spec(test.seed, levels, PG_GETARG_INT32(4), single);
-	vocabulary = vocabulary_create(extract_vocabulary_memory(), test.spec.word_point);
+	vocabulary = vocabulary_create(extract_vocabulary_memory(), test.spec.points);
 	read_corpus(&read, vocabulary, corpus);
 	test.local = source_local_create(&test.spec, vocabulary, corpus, extract_memory_limit());
 	test.pushed = source_pushdown_create(find_pushdown(&read, tokenizer), &test.spec,
@@ -333,7 +338,7 @@ push_test_spec(PG_FUNCTION_ARGS)
 	{
 		char *word = psprintf("w%u", i);
 
-		key[i] = word_key(word, (int) strlen(word), spec.count.word_point).key;
+		key[i] = word_key(word, (int) strlen(word), spec.count.points).key;
 	}
 	if (level > 1)
 	{

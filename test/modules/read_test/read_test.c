@@ -32,7 +32,8 @@ PG_FUNCTION_INFO_V1(read_test_measure);
 PG_FUNCTION_INFO_V1(read_test_vocabulary);
 
 /* Of the words' keys: any will do. */
-#define TEST_WORD_POINT UINT64CONST(1234567890123456789)
+#define TEST_WORD_POINTS \
+	((WordPoints){UINT64CONST(1234567890123456789), UINT64CONST(987654321)})
 
 /* ---- a sink that records ---- */
 
@@ -193,7 +194,7 @@ read_ordered(const ReadSpec *spec, Recorder *recorder)
 		.end_document = record_document,
 		.end_user = record_end};
 
-	recorder->vocabulary = vocabulary_create(SIZE_MAX, 0);
+	recorder->vocabulary = vocabulary_create(SIZE_MAX, (WordPoints){0});
 	read_rows(spec, &sink);
 	if (recorder->open)
 		elog(ERROR, "the last user was not ended");
@@ -235,8 +236,8 @@ typedef struct Built
 	Corpus *corpus;
 
 	/* the escapes' keys, each once, in ascending order, and their words */
-	uint64 *key;
-	uint32 nkeys;
+	ItemKey *word;
+	uint32 nwords;
 	WordText *text;
 } Built;
 
@@ -247,23 +248,23 @@ build(FunctionCallInfo fcinfo)
 	int64 words = PG_GETARG_INT64(7);
 	Built built = {.corpus = corpus_create(PG_GETARG_INT64(5), PG_GETARG_BOOL(6))};
 
-	built.vocabulary = vocabulary_create(words < 0 ? SIZE_MAX : (Size) words, TEST_WORD_POINT);
+	built.vocabulary = vocabulary_create(words < 0 ? SIZE_MAX : (Size) words, TEST_WORD_POINTS);
 	read_arguments(fcinfo, &spec);
 	read_corpus(&spec, built.vocabulary, built.corpus);
 	return built;
 }
 
-static inline uint64
-escape_key(const uint32 *words)
+static ItemKey
+escape_item(const uint32 *words)
 {
-	return (uint64) words[2] << 32 | words[1];
+	return (ItemKey){(uint64) words[2] << 32 | words[1], (uint64) words[4] << 32 | words[3]};
 }
 
 static int
 compare_keys(const void *a, const void *b)
 {
-	uint64 x = *(const uint64 *) a;
-	uint64 y = *(const uint64 *) b;
+	uint64 x = ((const ItemKey *) a)->key;
+	uint64 y = ((const ItemKey *) b)->key;
 
 	return x < y ? -1 : x > y;
 }
@@ -277,7 +278,7 @@ spell_escapes(Built *built)
 	CorpusScan scan;
 	CorpusUser user;
 
-	built->key = palloc(capacity * sizeof(uint64));
+	built->word = palloc(capacity * sizeof(ItemKey));
 	corpus_scan_begin(&scan, built->corpus, false);
 	while (corpus_scan_next(&scan, &user))
 		for (uint32 i = 0; i < user.n; i++)
@@ -285,32 +286,32 @@ spell_escapes(Built *built)
 			if (user.id[i] != CORPUS_WIDE)
 				continue;
 			if (n == capacity)
-				built->key = repalloc_huge(built->key, (capacity *= 2) * sizeof(uint64));
-			built->key[n++] = escape_key(user.id + i);
+				built->word = repalloc_huge(built->word, (capacity *= 2) * sizeof(ItemKey));
+			built->word[n++] = escape_item(user.id + i);
 			i += CORPUS_WIDE_WORDS - 1;
 		}
 	corpus_scan_end(&scan);
-	qsort(built->key, n, sizeof(uint64), compare_keys);
+	qsort(built->word, n, sizeof(ItemKey), compare_keys);
 	for (Size i = 0; i < n; i++)
-		if (i == 0 || built->key[i] != built->key[i - 1])
-			built->key[built->nkeys++] = built->key[i];
-	built->text = palloc((built->nkeys + 1) * sizeof(WordText));
-	vocabulary_spell(built->vocabulary, built->key, built->nkeys, built->text);
+		if (i == 0 || built->word[i].key != built->word[i - 1].key)
+			built->word[built->nwords++] = built->word[i];
+	built->text = palloc((built->nwords + 1) * sizeof(WordText));
+	vocabulary_spell(built->vocabulary, built->word, built->nwords, built->text);
 }
 
 /* The word of an escape, whose key and content must be those of the word. */
 static WordText
 escaped_word(const Built *built, const uint32 *words)
 {
-	uint64 key = escape_key(words);
-	uint64 *found = bsearch(&key, built->key, built->nkeys, sizeof(uint64), compare_keys);
-	WordText text = built->text[found - built->key];
+	ItemKey escaped = escape_item(words);
+	ItemKey *found = bsearch(&escaped, built->word, built->nwords, sizeof(ItemKey), compare_keys);
+	WordText text = built->text[found - built->word];
 	ItemKey item;
 
 	if (text.bytes == NULL)
 		elog(ERROR, "an escaped word is not known");
-	item = word_key(text.bytes, text.len, TEST_WORD_POINT);
-	if (item.key != key || item.content != ((uint64) words[4] << 32 | words[3]))
+	item = word_key(text.bytes, text.len, TEST_WORD_POINTS);
+	if (item.key != escaped.key || item.content != escaped.content)
 		elog(ERROR, "an escape is of another word");
 	return text;
 }
@@ -419,7 +420,7 @@ Datum
 read_test_vocabulary(PG_FUNCTION_ARGS)
 {
 	int n = PG_GETARG_INT32(0);
-	Vocabulary *vocabulary = vocabulary_create(SIZE_MAX, 0);
+	Vocabulary *vocabulary = vocabulary_create(SIZE_MAX, (WordPoints){0});
 	char number[32];
 
 	for (int round = 0; round < PG_GETARG_INT32(1); round++)
