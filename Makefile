@@ -67,6 +67,7 @@ NGRAM_OBJS = \
 	src/ngram/round_merge.o \
 	src/ngram/round_parts.o \
 	src/ngram/rounds.o \
+	src/ngram/row_file.o \
 	src/ngram/schedule.o \
 	src/ngram/set_union.o \
 	src/ngram/set_union_run.o \

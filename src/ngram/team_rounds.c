@@ -23,12 +23,13 @@
 #include "common/dp_weights.h"
 #include "ngram/prefetch.h"
 #include "ngram/round_parts.h"
+#include "ngram/row_file.h"
 #include "ngram/team_rounds.h"
 
-#define MAX_BITS 6
+#define MAX_BITS 8 /* of a byte */
 
 /* What an n-gram takes while places are looked up, with its place in a member's sequence. */
-#define BYTES_OF_ITEM 160
+#define BYTES_OF_ITEM 100
 
 /* An n-gram's place while n-grams are added. */
 typedef struct PlaceEntry
@@ -51,13 +52,11 @@ typedef struct PlaceEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* What one member has in one part, if there are several: files. */
+/* What one member has in one part, if there are several. */
 typedef struct MemberPart
 {
-	BufFile *items; /* ItemKey; until they have places */
-	BufFile *places;
-	BufFile *weights;
-	BufFile *biases;
+	RowFile *passing; /* n-grams until they have places, then weights, then biases, ... */
+	RowFile *places;
 	uint64 n;
 } MemberPart;
 
@@ -69,7 +68,7 @@ typedef struct Member
 	uint32 *place; /* in the one part */
 	uint64 added;
 
-	BufFile *order; /* the part of each n-gram, uint8 */
+	RowFile *order; /* the part of each n-gram, uint8 */
 	MemberPart *part;
 } Member;
 
@@ -210,14 +209,23 @@ judge_part(TeamPart *part, RoundJudge judge, void *state)
 static void
 create_files(TeamRounds *rounds, Member *member)
 {
-	member->order = BufFileCreateTemp(false);
+	member->order = row_file_create();
 	member->part = palloc0(parts_of(rounds) * sizeof(MemberPart));
 	for (int p = 0; p < parts_of(rounds); p++)
-	{
-		member->part[p].items = BufFileCreateTemp(false);
-		member->part[p].weights = BufFileCreateTemp(false);
-		member->part[p].biases = BufFileCreateTemp(false);
-	}
+		member->part[p].passing = row_file_create();
+}
+
+/* As many parts as it takes for one to fit into memory; but files take memory, too. */
+static int
+bits_for(int members, uint64 total, Size memory_limit)
+{
+	int bits = 0;
+
+	while (bits < MAX_BITS &&
+		   (total >> bits) * BYTES_OF_ITEM >
+			   Max(memory_limit, ((Size) 2 << bits) * members * ROW_FILE_MEMORY))
+		bits++;
+	return bits;
 }
 
 /* size: how many n-grams each member will add; memory_limit: bytes */
@@ -234,8 +242,7 @@ team_rounds_create(int members, const uint64 *size, Size memory_limit)
 		total += size[m];
 		rounds->most = Max(rounds->most, size[m]);
 	}
-	while (rounds->bits < MAX_BITS && (total >> rounds->bits) * BYTES_OF_ITEM > memory_limit)
-		rounds->bits++;
+	rounds->bits = bits_for(members, total, memory_limit);
 	rounds->member = palloc0(members * sizeof(Member));
 	rounds->part = palloc0(parts_of(rounds) * sizeof(TeamPart));
 	if (rounds->bits == 0)
@@ -278,8 +285,8 @@ team_rounds_add(TeamRounds *rounds, int m, const ItemKey *item, Size n)
 	{
 		uint8 p = (uint8) (item[i].content >> (64 - rounds->bits));
 
-		BufFileWrite(member->order, &p, sizeof(p));
-		BufFileWrite(member->part[p].items, unconstify(ItemKey *, &item[i]), sizeof(ItemKey));
+		row_file_write(member->order, &p, sizeof(p));
+		row_file_write(member->part[p].passing, &item[i], sizeof(ItemKey));
 		member->part[p].n++;
 	}
 	member->added += n;
@@ -297,20 +304,19 @@ place_part(TeamRounds *rounds, int p)
 	{
 		MemberPart *mine = &rounds->member[m].part[p];
 
-		mine->places = BufFileCreateTemp(false);
-		round_file_rewind(mine->items);
+		mine->places = row_file_create();
+		row_file_rewind(mine->passing);
 		for (uint64 i = 0; i < mine->n; i++)
 		{
 			ItemKey item;
 			uint32 place;
 
 			CHECK_FOR_INTERRUPTS();
-			round_file_read(mine->items, &item, sizeof(item));
+			row_file_read(mine->passing, &item, sizeof(item));
 			place = place_of(part, item);
-			BufFileWrite(mine->places, &place, sizeof(place));
+			row_file_write(mine->places, &place, sizeof(place));
 		}
-		BufFileClose(mine->items);
-		mine->items = NULL;
+		row_file_rewind(mine->passing);
 	}
 	close_table(part);
 	park(part);
@@ -327,7 +333,7 @@ team_rounds_finish(TeamRounds *rounds)
 	for (int p = 0; p < parts_of(rounds) && rounds->bits > 0; p++)
 		place_part(rounds, p);
 	for (int m = 0; m < rounds->members && rounds->bits > 0; m++)
-		round_file_rewind(rounds->member[m].order);
+		row_file_rewind(rounds->member[m].order);
 	MemoryContextSwitchTo(old);
 }
 
@@ -344,14 +350,17 @@ team_rounds_size(const TeamRounds *rounds, int member)
 
 /* So many of a member's sequence have passed; after the last it begins anew. */
 static void
-pass(Member *member, Size n)
+pass(TeamRounds *rounds, Member *member, Size n)
 {
 	member->passed += n;
 	if (member->passed < member->size)
 		return;
 	member->passed = 0;
-	if (member->order != NULL)
-		round_file_rewind(member->order);
+	if (rounds->bits == 0)
+		return;
+	row_file_rewind(member->order);
+	for (int p = 0; p < parts_of(rounds); p++)
+		row_file_rewind(member->part[p].passing);
 }
 
 static MemberPart *
@@ -359,7 +368,7 @@ next_part(Member *member)
 {
 	uint8 p;
 
-	round_file_read(member->order, &p, sizeof(p));
+	row_file_read(member->order, &p, sizeof(p));
 	return &member->part[p];
 }
 
@@ -374,9 +383,8 @@ team_rounds_weights(TeamRounds *rounds, int m, const int64 *weight, Size n)
 			rounds->part[0].weight[member->place[member->passed + i]] += weight[i];
 	else
 		for (Size i = 0; i < n; i++)
-			BufFileWrite(next_part(member)->weights, unconstify(int64 *, &weight[i]),
-						 sizeof(int64));
-	pass(member, n);
+			row_file_write(next_part(member)->passing, &weight[i], sizeof(int64));
+	pass(rounds, member, n);
 }
 
 /* What members have sent for one part, which is in memory. */
@@ -387,19 +395,18 @@ add_weights(TeamRounds *rounds, int p)
 	{
 		MemberPart *mine = &rounds->member[m].part[p];
 
-		round_file_rewind(mine->weights);
-		round_file_rewind(mine->places);
+		row_file_rewind(mine->places);
 		for (uint64 i = 0; i < mine->n; i++)
 		{
 			int64 weight;
 			uint32 place;
 
 			CHECK_FOR_INTERRUPTS();
-			round_file_read(mine->weights, &weight, sizeof(weight));
-			round_file_read(mine->places, &place, sizeof(place));
+			row_file_read(mine->passing, &weight, sizeof(weight));
+			row_file_read(mine->places, &place, sizeof(place));
 			rounds->part[p].weight[place] += weight;
 		}
-		round_file_rewind(mine->weights);
+		row_file_rewind(mine->passing);
 	}
 }
 
@@ -411,19 +418,18 @@ write_biases(TeamRounds *rounds, int p)
 	{
 		MemberPart *mine = &rounds->member[m].part[p];
 
-		round_file_rewind(mine->biases);
-		round_file_rewind(mine->places);
+		row_file_rewind(mine->places);
 		for (uint64 i = 0; i < mine->n; i++)
 		{
 			uint32 place;
 			uint16 bias;
 
 			CHECK_FOR_INTERRUPTS();
-			round_file_read(mine->places, &place, sizeof(place));
+			row_file_read(mine->places, &place, sizeof(place));
 			bias = rounds->part[p].bias[place];
-			BufFileWrite(mine->biases, &bias, sizeof(bias));
+			row_file_write(mine->passing, &bias, sizeof(bias));
 		}
-		round_file_rewind(mine->biases);
+		row_file_rewind(mine->passing);
 	}
 }
 
@@ -457,8 +463,8 @@ team_rounds_biases(TeamRounds *rounds, int m, uint16 *bias, Size n)
 			bias[i] = rounds->part[0].bias[member->place[member->passed + i]];
 	else
 		for (Size i = 0; i < n; i++)
-			round_file_read(next_part(member)->biases, &bias[i], sizeof(uint16));
-	pass(member, n);
+			row_file_read(next_part(member)->passing, &bias[i], sizeof(uint16));
+	pass(rounds, member, n);
 }
 
 /* Visit every n-gram of the level, in no particular order. */
@@ -492,13 +498,14 @@ free_member(TeamRounds *rounds, Member *member)
 	if (member->place != NULL)
 		pfree(member->place);
 	if (member->order != NULL)
-		BufFileClose(member->order);
+		row_file_close(member->order);
 	for (int p = 0; p < parts_of(rounds) && member->part != NULL; p++)
 	{
-		BufFileClose(member->part[p].places);
-		BufFileClose(member->part[p].weights);
-		BufFileClose(member->part[p].biases);
+		row_file_close(member->part[p].places);
+		row_file_close(member->part[p].passing);
 	}
+	if (member->part != NULL)
+		pfree(member->part);
 }
 
 void
