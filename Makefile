@@ -42,6 +42,7 @@ NGRAM_OBJS = \
 	src/ngram/candidates.o \
 	src/ngram/corpus.o \
 	src/ngram/corpus_builder.o \
+	src/ngram/depot.o \
 	src/ngram/documents.o \
 	src/ngram/extract.o \
 	src/ngram/forecast.o \

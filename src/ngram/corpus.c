@@ -35,6 +35,9 @@ struct Corpus
 
 	/* records on disk, once memory is full */
 	BufFile *file;
+	bool file_shared;  /* with others, whose records are before and after this one's */
+	int start_segment; /* where its records begin */
+	off_t start_offset;
 	uint64 file_users;
 
 	/* one record: the user being built, or the one read from disk */
@@ -57,6 +60,24 @@ corpus_create(Size memory_limit, bool paired)
 	corpus->capacity = 1024;
 	corpus->words = palloc(corpus->capacity * sizeof(uint32));
 	corpus->record_capacity = 1024;
+	corpus->record = palloc(corpus->record_capacity * sizeof(uint32));
+	return corpus;
+}
+
+/*
+ * A corpus whose records all go to a file that it shares with others: to where that is
+ * being written now.  It must be complete before another is begun, and can't be rewritten.
+ */
+Corpus *
+corpus_create_in(BufFile *file)
+{
+	Corpus *corpus = palloc0(sizeof(Corpus));
+
+	corpus->context = CurrentMemoryContext;
+	corpus->file = file;
+	corpus->file_shared = true;
+	BufFileTell(file, &corpus->start_segment, &corpus->start_offset);
+	corpus->record_capacity = 16;
 	corpus->record = palloc(corpus->record_capacity * sizeof(uint32));
 	return corpus;
 }
@@ -194,9 +215,11 @@ corpus_scan_begin(CorpusScan *scan, Corpus *corpus, bool rewrite)
 {
 	memset(scan, 0, sizeof(*scan));
 	scan->corpus = corpus;
+	Assert(!(rewrite && corpus->file_shared));
 	scan->rewrite = rewrite;
 	scan->files_left = corpus->file_users;
-	if (corpus->file != NULL && BufFileSeek(corpus->file, 0, 0, SEEK_SET) != 0)
+	if (corpus->file != NULL &&
+		BufFileSeek(corpus->file, corpus->start_segment, corpus->start_offset, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(), errmsg("could not rewind a temporary file")));
 }
@@ -317,9 +340,10 @@ corpus_spilled(const Corpus *corpus)
 void
 corpus_free(Corpus *corpus)
 {
-	if (corpus->file != NULL)
+	if (corpus->file != NULL && !corpus->file_shared)
 		BufFileClose(corpus->file);
-	pfree(corpus->words);
+	if (corpus->words != NULL)
+		pfree(corpus->words);
 	pfree(corpus->record);
 	pfree(corpus);
 }

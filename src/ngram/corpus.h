@@ -77,6 +77,7 @@ typedef struct CorpusScan
 
 /* Building, user after user; ids are positive. */
 extern Corpus *corpus_create(Size memory_limit, bool paired);
+extern Corpus *corpus_create_in(BufFile *file);
 extern void corpus_begin_user(Corpus *corpus, uint64 hash);
 extern void corpus_add_token(Corpus *corpus, uint32 id);
 extern void corpus_end_document(Corpus *corpus);

@@ -103,6 +103,15 @@ alloc_array(Size n, Size size)
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
 }
 
+/* The file of all lists but the first part's.  Parts are made one after the other. */
+static BufFile *
+rest_of(RoundLists *lists)
+{
+	if (lists->rest == NULL)
+		lists->rest = BufFileCreateTemp(false);
+	return lists->rest;
+}
+
 static PartBuilder *
 builder_create(RoundLists *lists, int depth, uint32 slots)
 {
@@ -124,8 +133,9 @@ builder_create(RoundLists *lists, int depth, uint32 slots)
 		builder->number = MemoryContextAllocZero(builder->context, slots * sizeof(uint32));
 		builder->item = MemoryContextAllocHuge(builder->context, slots * sizeof(ItemKey));
 	}
-	/* the memory of lists is the first part's; others' go to files at once */
-	builder->users = corpus_create(depth == 0 ? lists->limit / 3 : 0, false);
+	/* the memory of lists is the first part's; others' go to a file at once */
+	builder->users = depth == 0 ? corpus_create(lists->limit / 3, false) :
+								  corpus_create_in(rest_of(lists));
 	return builder;
 }
 
@@ -269,14 +279,10 @@ part_create(PartBuilder *builder)
 
 /* Leave the memory to another part. */
 void
-part_park(Part *part)
+part_park(RoundLists *lists, Part *part)
 {
-	if (part->parked == NULL)
-		part->parked = BufFileCreateTemp(false);
-	else
-		round_file_rewind(part->parked);
-	BufFileWrite(part->parked, part->gram, part->n * sizeof(RoundGram));
-	BufFileWrite(part->parked, part->tally, part->n * sizeof(Tally));
+	depot_write(&lists->parked, &part->parked, part->gram, part->n * sizeof(RoundGram),
+				part->tally, part->n * sizeof(Tally));
 	pfree(part->gram);
 	pfree(part->tally);
 	part->gram = NULL;
@@ -285,13 +291,12 @@ part_park(Part *part)
 
 /* The part is to be in memory again. */
 void
-part_fetch(Part *part)
+part_fetch(RoundLists *lists, Part *part)
 {
 	part->gram = alloc_array(part->n, sizeof(RoundGram));
 	part->tally = alloc_array(part->n, sizeof(Tally));
-	round_file_rewind(part->parked);
-	round_file_read(part->parked, part->gram, part->n * sizeof(RoundGram));
-	round_file_read(part->parked, part->tally, part->n * sizeof(Tally));
+	depot_read(&lists->parked, &part->parked, part->gram, part->n * sizeof(RoundGram),
+			   part->tally, part->n * sizeof(Tally));
 }
 
 static void finish_part(PartBuilder *builder);
@@ -374,7 +379,7 @@ finish_part(PartBuilder *builder)
 	*lists->tail = part;
 	lists->tail = &part->next;
 	if (builder->overflow != NULL || part != lists->parts)
-		part_park(part);
+		part_park(lists, part);
 	if (builder->overflow != NULL)
 		build_rest(lists, builder->overflow, builder->overflowed, builder->depth);
 	pfree(builder);
@@ -453,6 +458,13 @@ round_lists_size(const RoundLists *lists)
 	return n;
 }
 
+static void
+close_file(BufFile *file)
+{
+	if (file != NULL)
+		BufFileClose(file);
+}
+
 void
 round_lists_free(RoundLists *lists)
 {
@@ -468,18 +480,13 @@ round_lists_free(RoundLists *lists)
 			pfree(part->gram);
 			pfree(part->tally);
 		}
-		if (part->parked != NULL)
-			BufFileClose(part->parked);
 		pfree(part);
 		part = next;
 	}
-	for (int i = 0; i < 3; i++)
-	{
-		BufFile *file = i == 0 ? lists->norms : i == 1 ? lists->next_norms :
-														 lists->spare;
-
-		if (file != NULL)
-			BufFileClose(file);
-	}
+	depot_clear(&lists->parked);
+	close_file(lists->rest);
+	close_file(lists->norms);
+	close_file(lists->next_norms);
+	close_file(lists->spare);
 	pfree(lists);
 }

@@ -6,6 +6,7 @@
 #define DPNGRAM_ROUND_PARTS_H
 
 #include "ngram/corpus.h"
+#include "ngram/depot.h"
 #include "ngram/rounds.h"
 
 /* What a round does with an n-gram for every user who has it: all in one word. */
@@ -22,7 +23,7 @@ typedef struct Part
 	uint32 n;
 	RoundGram *gram; /* NULL while the part is parked */
 	Tally *tally;
-	BufFile *parked; /* what gram and tally had, if there are other parts */
+	DepotPlace parked; /* of gram and tally, if there are other parts */
 	struct Part *next;
 } Part;
 
@@ -37,7 +38,9 @@ struct RoundLists
 	PartBuilder *builder; /* of the first part */
 	Part *parts;
 	Part **tail;
-	bool merged; /* there is one part, and equal lists in it are one */
+	Depot parked;
+	BufFile *rest; /* the lists of all parts but the first, part by part */
+	bool merged;   /* there is one part, and equal lists in it are one */
 
 	/* if there are several parts: each user's sum of squared biases */
 	BufFile *norms;		 /* in this round */
@@ -49,8 +52,8 @@ struct RoundLists
 extern void round_lists_merge(Corpus *lists, Size memory_limit);
 
 extern void round_lists_built(RoundLists *lists);
-extern void part_park(Part *part);
-extern void part_fetch(Part *part);
+extern void part_park(RoundLists *lists, Part *part);
+extern void part_fetch(RoundLists *lists, Part *part);
 extern void round_file_rewind(BufFile *file);
 extern void round_file_read(BufFile *file, void *to, Size size);
 

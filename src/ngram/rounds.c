@@ -215,18 +215,18 @@ judge_part(Part *part, RoundJudge judge, void *state)
 
 /* The part is to be worked on. */
 static void
-open_part(Part *part)
+open_part(RoundLists *lists, Part *part)
 {
 	if (part->gram == NULL)
-		part_fetch(part);
+		part_fetch(lists, part);
 }
 
 /* The part is done with, for now: others may need the memory. */
 static void
-close_part(const RoundLists *lists, Part *part)
+close_part(RoundLists *lists, Part *part)
 {
 	if (lists->norms != NULL)
-		part_park(part);
+		part_park(lists, part);
 }
 
 /* The part's biases are those of the next round. */
@@ -246,7 +246,7 @@ round_lists_count(RoundLists *lists, RoundJudge judge, void *state)
 
 	for (Part *part = lists->parts; part != NULL; part = part->next)
 	{
-		open_part(part);
+		open_part(lists, part);
 		sum_part(lists, part);
 		judge_part(part, judge, state);
 		close_judged(lists, part);
@@ -266,7 +266,7 @@ round_lists_sum(RoundLists *lists, RoundSumVisitor visit, void *state)
 
 	for (Part *part = lists->parts; part != NULL; part = part->next)
 	{
-		open_part(part);
+		open_part(lists, part);
 		sum_part(lists, part);
 		for (uint32 i = 0; i < part->n; i++)
 		{
@@ -286,7 +286,7 @@ round_lists_judge(RoundLists *lists, RoundJudge judge, void *state)
 
 	for (Part *part = lists->parts; part != NULL; part = part->next)
 	{
-		open_part(part);
+		open_part(lists, part);
 		judge_part(part, judge, state);
 		close_judged(lists, part);
 	}
@@ -302,7 +302,7 @@ round_lists_visit(RoundLists *lists, RoundVisitor visit, void *state)
 	{
 		MemoryContext old = MemoryContextSwitchTo(lists->context);
 
-		open_part(part);
+		open_part(lists, part);
 		MemoryContextSwitchTo(old);
 		for (uint32 i = 0; i < part->n; i++)
 		{
@@ -330,9 +330,9 @@ round_lists_finish(RoundLists *lists)
 	if (lists->parts->next != NULL)
 		for (Part *part = lists->parts; part != NULL; part = part->next)
 		{
-			part_fetch(part);
+			part_fetch(lists, part);
 			add_norms(lists, part);
-			part_park(part);
+			part_park(lists, part);
 		}
 	swap_files(&lists->norms, &lists->next_norms);
 	MemoryContextSwitchTo(old);

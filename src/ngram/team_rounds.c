@@ -79,9 +79,9 @@ typedef struct TeamPart
 	uint32 n;
 	uint32 capacity;
 	RoundGram *gram;
-	int64 *weight;	 /* in the present round */
-	uint16 *bias;	 /* likewise */
-	BufFile *parked; /* gram and bias, if there are other parts */
+	int64 *weight;	   /* in the present round */
+	uint16 *bias;	   /* likewise */
+	DepotPlace parked; /* of gram and bias, if there are other parts */
 } TeamPart;
 
 struct TeamRounds
@@ -92,6 +92,7 @@ struct TeamRounds
 	int bits;	 /* of contents decide on the part */
 	Member *member;
 	TeamPart *part;
+	Depot parked;
 };
 
 /* ------------------------------------------------------------------------
@@ -167,28 +168,23 @@ free_arrays(TeamPart *part)
 
 /* Leave the memory to another part. */
 static void
-park(TeamPart *part)
+park(TeamRounds *rounds, TeamPart *part)
 {
-	if (part->parked == NULL)
-		part->parked = BufFileCreateTemp(false);
-	else
-		round_file_rewind(part->parked);
-	BufFileWrite(part->parked, part->gram, part->n * sizeof(RoundGram));
-	BufFileWrite(part->parked, part->bias, part->n * sizeof(uint16));
+	depot_write(&rounds->parked, &part->parked, part->gram, part->n * sizeof(RoundGram),
+				part->bias, part->n * sizeof(uint16));
 	free_arrays(part);
 }
 
 static void
-fetch(TeamPart *part)
+fetch(TeamRounds *rounds, TeamPart *part)
 {
 	part->gram = alloc_array(part->n, sizeof(RoundGram));
 	part->bias = alloc_array(part->n, sizeof(uint16));
 	part->weight = MemoryContextAllocExtended(CurrentMemoryContext,
 											  Max((Size) part->n, 1) * sizeof(int64),
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	round_file_rewind(part->parked);
-	round_file_read(part->parked, part->gram, part->n * sizeof(RoundGram));
-	round_file_read(part->parked, part->bias, part->n * sizeof(uint16));
+	depot_read(&rounds->parked, &part->parked, part->gram, part->n * sizeof(RoundGram),
+			   part->bias, part->n * sizeof(uint16));
 }
 
 static void
@@ -319,7 +315,7 @@ place_part(TeamRounds *rounds, int p)
 		row_file_rewind(mine->passing);
 	}
 	close_table(part);
-	park(part);
+	park(rounds, part);
 }
 
 /* All n-grams are there. */
@@ -443,11 +439,11 @@ team_rounds_judge(TeamRounds *rounds, RoundJudge judge, void *state)
 		judge_part(&rounds->part[0], judge, state);
 	for (int p = 0; p < parts_of(rounds) && rounds->bits > 0; p++)
 	{
-		fetch(&rounds->part[p]);
+		fetch(rounds, &rounds->part[p]);
 		add_weights(rounds, p);
 		judge_part(&rounds->part[p], judge, state);
 		write_biases(rounds, p);
-		park(&rounds->part[p]);
+		park(rounds, &rounds->part[p]);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -478,7 +474,7 @@ team_rounds_visit(TeamRounds *rounds, RoundVisitor visit, void *state)
 		TeamPart *part = &rounds->part[p];
 
 		if (rounds->bits > 0)
-			fetch(part);
+			fetch(rounds, part);
 		MemoryContextSwitchTo(old);
 		for (uint32 i = 0; i < part->n; i++)
 		{
@@ -487,7 +483,7 @@ team_rounds_visit(TeamRounds *rounds, RoundVisitor visit, void *state)
 		}
 		MemoryContextSwitchTo(rounds->context);
 		if (rounds->bits > 0)
-			park(part);
+			park(rounds, part);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -517,11 +513,10 @@ team_rounds_free(TeamRounds *rounds)
 	{
 		TeamPart *part = &rounds->part[p];
 
-		if (part->parked != NULL)
-			BufFileClose(part->parked);
 		if (part->gram != NULL)
 			free_arrays(part);
 	}
+	depot_clear(&rounds->parked);
 	pfree(rounds->member);
 	pfree(rounds->part);
 	pfree(rounds);
