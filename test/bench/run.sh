@@ -1,15 +1,16 @@
 #!/bin/bash
 # run.sh: make bench.  Yield, speed and memory of dp_ngrams, what rounds gain, what
-# distributions are worth, and which terms are found under local privacy, on real data,
-# each figure beside what it is compared with, in one run on one private server.
+# distributions are worth, which terms are found under local privacy, and what other servers
+# count for a coordinator, on real data, each figure beside what it is compared with, in one run
+# on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
 # checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git rounds
-# words distributions local" runs only these parts.
+# words distributions local pushdown" runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git rounds words distributions local}
+BENCH=${BENCH:-charges table4 speed git rounds words distributions local pushdown}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
 status=0
@@ -151,6 +152,7 @@ scan_in_the_middle()
 . "$here/distributions.sh"
 . "$here/rounds.sh"
 . "$here/local.sh"
+. "$here/pushdown.sh"
 
 make_work bench
 install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
@@ -162,6 +164,7 @@ if have msnbc990928.seq.gz; then
     msnbc_loaded=yes
     part table4 table4.sql
     if wanted speed; then speed; fi
+    if wanted pushdown; then pushdown; fi
 fi
 if { wanted git || wanted rounds || wanted distributions; } && have git_commits.tsv.gz; then
     load_git
