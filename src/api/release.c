@@ -86,6 +86,40 @@ is_interrupt(const ErrorData *error)
 }
 
 /*
+ * Whatever a method wants to know of the relation before the charge.  It is the caller's to
+ * hear what is wrong with the arguments, but not what a foreign server's wrapper says of
+ * that server while it plans.
+ */
+static void
+prepare(const ReleaseMethods *methods, void *state, const ReadSpec *spec)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		methods->prepare(state, spec);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (is_interrupt(error) || error->sqlerrcode == ERRCODE_DP_ARGUMENT)
+			PG_RE_THROW();
+		FlushErrorState();
+		ereport(LOG_SERVER_ONLY,
+				(errmsg("dpngram could not prepare a release: SQLSTATE %s",
+						unpack_sql_state(error->sqlerrcode)),
+				 errhidestmt(true), errhidecontext(true)));
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_READ_FAILED), errmsg("the relation could not be read"),
+				 errdetail("Nothing was charged.")));
+	}
+	PG_END_TRY();
+}
+
+/*
  * Temporary files that the failed run left are closed at the transaction's abort, when
  * messages go to the client again: under log_temp_files, with their sizes.  So these are
  * logged no more, until the abort is done and puts the setting back.
@@ -160,7 +194,7 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	CommandDest client = whereToSendOutput;
 
 	if (methods->prepare)
-		methods->prepare(state, &spec);
+		prepare(methods, state, &spec);
 	request = methods->request(state, &access->terms);
 	refuse_shadows(access->relid, access->owner);
 	receipt = charge(access, request);

@@ -287,6 +287,11 @@ $there[1]->stop;
 like($err, qr/NG008: the relation could not be read/, 'a server that is down is an error');
 unlike($err, qr/connect|socket|server "s1"/, 'that tells nothing');
 is($charged, 1, 'after the charge');
+$here->safe_psql('postgres', q{ALTER SERVER s1 OPTIONS (ADD use_remote_estimate 'true')});
+($err, $charged) = failure('ranged', $calls{dpne});
+like($err, qr/NG008: the relation could not be read/, 'one that must be asked for a plan, too');
+unlike($err, qr/connect|socket|server "s1"/, 'and that tells nothing, either');
+is($charged, 0, 'before the charge');
 
 $_->stop foreach ($here, $there[0], $there[2]);
 done_testing();
