@@ -26,6 +26,7 @@ typedef struct WordsState
 	MemoryContext context;
 	NodeCounter *counter;
 	text **word; /* by number - 1; NULL where none was met */
+	List *more;	 /* others that share a key with one of these */
 } WordsState;
 
 static WordsState *
@@ -40,28 +41,42 @@ words_state_create(NodeCounter *counter)
 				 errmsg("this specification does not ask for words")));
 	state->context = CurrentMemoryContext;
 	state->counter = counter;
+	state->more = NIL;
 	state->word = MemoryContextAllocExtended(CurrentMemoryContext,
 											 Max(spec->n[1], 1) * sizeof(text *),
 											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return state;
 }
 
+static bool
+is_word(const text *known, const char *word, int len)
+{
+	return VARSIZE_ANY_EXHDR(known) == (Size) len && memcmp(VARDATA_ANY(known), word, len) == 0;
+}
+
+/*
+ * Words that share a key are all told: which of them is meant the coordinator sees by their
+ * contents.
+ */
 static void
 take_word(void *arg, uint32 number, const char *word, int len)
 {
 	WordsState *state = arg;
 	text **known = &state->word[number - 1];
 	MemoryContext old;
+	ListCell *cell;
 
+	if (*known != NULL && is_word(*known, word, len))
+		return;
+	foreach (cell, state->more)
+		if (is_word(lfirst(cell), word, len))
+			return;
+	old = MemoryContextSwitchTo(state->context);
 	if (*known == NULL)
-	{
-		old = MemoryContextSwitchTo(state->context);
 		*known = cstring_to_text_with_len(word, len);
-		MemoryContextSwitchTo(old);
-	}
-	else if (VARSIZE_ANY_EXHDR(*known) != (Size) len ||
-			 memcmp(VARDATA_ANY(*known), word, len) != 0)
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a key")));
+	else
+		state->more = lappend(state->more, cstring_to_text_with_len(word, len));
+	MemoryContextSwitchTo(old);
 }
 
 /* The words that were met, as an array of texts. */
@@ -70,7 +85,11 @@ words_array(const WordsState *state)
 {
 	uint32 n = node_counter_spec(state->counter)->n[1];
 	ArrayBuildState *array = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+	ListCell *cell;
 
+	foreach (cell, state->more)
+		array = accumArrayResult(array, PointerGetDatum(lfirst(cell)), false, TEXTOID,
+								 CurrentMemoryContext);
 	for (uint32 i = 0; i < n; i++)
 		if (state->word[i] != NULL)
 			array = accumArrayResult(array, PointerGetDatum(state->word[i]), false, TEXTOID,

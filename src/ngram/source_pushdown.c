@@ -194,10 +194,14 @@ alloc_array(Size n, Size size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-static bool
-is_next(const Finding *finding, const RoundGram *last)
+static inline int
+compare_gram(const RoundGram *gram, ItemKey item)
 {
-	return finding->found.item.key != last->key || finding->found.item.content != last->content;
+	if (gram->key != item.key)
+		return gram->key < item.key ? -1 : 1;
+	if (gram->content != item.content)
+		return gram->content < item.content ? -1 : 1;
+	return 0;
 }
 
 /* The findings, in order, become the support, and each part's places in it. */
@@ -211,7 +215,7 @@ place_findings(PushRounds *rounds, Size nfindings)
 		PartSupport *part = &rounds->part[finding->part];
 
 		CHECK_FOR_INTERRUPTS();
-		if (rounds->n == 0 || is_next(finding, &rounds->gram[rounds->n - 1]))
+		if (rounds->n == 0 || compare_gram(&rounds->gram[rounds->n - 1], finding->found.item) != 0)
 		{
 			if (rounds->n == PG_UINT32_MAX)
 				ereport(ERROR,
@@ -314,23 +318,23 @@ round_spec(const PushSource *source, NodeSpec spec, int i)
 
 /* The place of an n-gram that a part tells of: often the next, since the part orders them, too. */
 static uint32
-place_of(PushRounds *rounds, PartSupport *part, uint64 key)
+place_of(PushRounds *rounds, PartSupport *part, ItemKey item)
 {
 	Size low = 0;
 	Size high = part->n;
 
-	if (part->at < part->n && rounds->gram[part->place[part->at]].key == key)
+	if (part->at < part->n && compare_gram(&rounds->gram[part->place[part->at]], item) == 0)
 		return part->place[part->at++];
 	while (low < high)
 	{
 		Size middle = low + (high - low) / 2;
 
-		if (rounds->gram[part->place[middle]].key < key)
+		if (compare_gram(&rounds->gram[part->place[middle]], item) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == part->n || rounds->gram[part->place[low]].key != key)
+	if (low == part->n || compare_gram(&rounds->gram[part->place[low]], item) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the relation was changed while it was being read")));
@@ -343,7 +347,7 @@ add_round_weight(void *state, int part, const WeightedItem *next)
 {
 	PushRounds *rounds = state;
 
-	rounds->weight[place_of(rounds, &rounds->part[part], next->item.key)] += next->weight;
+	rounds->weight[place_of(rounds, &rounds->part[part], next->item)] += next->weight;
 }
 
 /* Add up all parts' weights by the present biases. */
