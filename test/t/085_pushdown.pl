@@ -108,11 +108,12 @@ $here->safe_psql('postgres', q{
 # The rows of a call, as the analyst gets them, and how it was executed.
 sub rows
 {
-	my ($relation, $arguments) = @_;
+	my ($relation, $arguments, $settings) = @_;
 	my $user = $relation eq 'by_name' || $relation eq 'here_too' ? 'name' : 'who';
 	my $rows = $here->safe_psql('postgres', qq{
 		SET client_min_messages = error;
 		SET dpngram.test_seed = 7;
+		@{[ $settings // '' ]}
 		SET ROLE ana;
 		SELECT count(*) || ' ' || md5(string_agg(r::text, ',')) FROM dp_ngrams('$relation', '$user', 'what', 4, 1e-6, $arguments) r;});
 
@@ -267,6 +268,32 @@ foreach my $period ('2026-01-15', '2026-02-15')
 	is_deeply([ rows('timed', $arguments) ], [ $of_period{$period}, 'pushdown' ], "the servers count the rows of $period");
 }
 isnt($of_period{'2026-01-15'}, $of_period{'2026-02-15'}, 'which are others than those of another period');
+
+# ------------------------------------------------------------------------
+# a distributed table, by what we ask Citus of it
+# ------------------------------------------------------------------------
+
+$here->safe_psql('postgres', q{
+	SET allow_system_table_mods = on;
+	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", partkey text);
+	GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC;
+	CREATE FUNCTION pg_catalog.column_to_column_name(regclass, text) RETURNS text LANGUAGE sql AS 'SELECT $2';
+	INSERT INTO pg_dist_partition VALUES ('here', 'h', 'name'), ('here_too', 'n', NULL);
+	INSERT INTO pg_extension VALUES (99999, 'citus', 10, 11, false, '13', NULL, NULL);
+	GRANT SELECT ON here TO ana;});
+my $snapshot = q{SET default_transaction_isolation = 'repeatable read';};
+is_deeply([ rows('here', $calls{dpne}, $snapshot) ], [ $expected, 'local' ], 'distributed by another column: counted here');
+($err, $charged) = failure('here', $calls{dpne} . $must, $snapshot);
+like($err, qr/not distributed by the person's column/, 'or not at all');
+is($charged, 0, 'not charged');
+$here->safe_psql('postgres', q{UPDATE pg_dist_partition SET partkey = 'who' WHERE logicalrelid = 'here'::regclass});
+is_deeply([ rows('here', $calls{dpne}, $snapshot) ], [ $expected, 'pushdown' ], 'distributed by users: counted there');
+is_deeply([ rows('here', $calls{dpne}) ], [ $expected, 'local' ], 'but only where all statements see the same rows');
+($err, $charged) = failure('here', $calls{dpne} . $must);
+like($err, qr/HINT:  Call it in a transaction of isolation level repeatable read/, 'which is told');
+is($charged, 0, 'not charged');
+is_deeply([ rows('here_too', $calls{dpne}, $snapshot) ], [ $named, 'local' ], 'a table that is the same on all nodes');
+$here->safe_psql('postgres', q{SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 99999});
 
 # ------------------------------------------------------------------------
 # servers that don't answer
