@@ -99,8 +99,6 @@ is($out, $quick, 'and the rows are those of one process');
 # a worker that is terminated or cancelled: the session begins again, alone
 foreach my $how (qw(terminate cancel))
 {
-	my $start = -s $node->logfile;
-
 	($job, @pids) = sleepy_call("BEGIN; SAVEPOINT s; $query; RELEASE s; COMMIT");
 	$node->safe_psql('postgres', "SELECT pg_${how}_backend($pids[1])");
 	($out, $err) = finish($job);
@@ -162,8 +160,12 @@ nobody_left('errors');
 
 # temporary files that only one process may write so much of
 my $alone = rows('SET dpngram.max_parallel_workers = 0;', call('big'));
-is(sqlstate($node, "$settings SET work_mem = '64kB'; SET temp_file_limit = '300kB'; SELECT count(*) FROM " . call('big')),
+my $start = -s $node->logfile;
+is(sqlstate($node, "$settings SET work_mem = '64kB'; SET log_temp_files = 0; SET temp_file_limit = '300kB'; SELECT count(*) FROM " . call('big')),
 	'NG008', 'files beyond the limit');
+my $told = substr(slurp_file($node->logfile), $start);
+like($told, qr/failed with SQLSTATE 53400/, 'files beyond the limit: that is logged');
+unlike($told, qr/temporary file/, 'files beyond the limit: their sizes are not logged');
 nobody_left('files beyond the limit');
 is(rows(q{SET work_mem = '64kB';}, call('big')), $alone, 'files within it');
 
