@@ -111,7 +111,8 @@ install_extension()
     as_installer "$MAKE" -C "$top" -f Makefile install
 }
 
-# A server on a Unix socket only.  PGHOST and PGUSER lead there.
+# A server on a Unix socket only.  PGHOST and PGUSER lead there.  $server_program, if set, is
+# started instead of postgres.
 server_start()
 {
     local bindir
@@ -133,7 +134,7 @@ fsync = off
 CONF
     server_running=yes
     as_server "$bindir/pg_ctl" --pgdata="$work/server/data" --log="$work/server/log" \
-        --wait --silent start || {
+        ${server_program:+-p "$server_program"} --wait --silent start || {
         cat "$work/server/log"
         return 1
     }
