@@ -1,8 +1,9 @@
 -- pure_sql.sql: the level-by-level algorithm written in SQL alone, for speed only:
 -- the noise is a Box-Muller draw from random() and protects nobody.
 --
--- sigma and rho of level 1 are those of eps 1, delta 1e-7, T 6, Delta_0 10 at
--- threshold share 0.5; spurious n-grams are left out, which only helps it.
+-- sigma and rho of level 1 are by default those of eps 1, delta 1e-7, T 6, Delta_0 10 at
+-- threshold share 0.5; spurious n-grams are left out, which only helps it.  One row a user:
+-- a user's documents are parted by a NULL token.
 
 CREATE OR REPLACE FUNCTION pure_sql_noise(sigma float8) RETURNS float8
 LANGUAGE sql VOLATILE AS
@@ -21,11 +22,10 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION pure_sql_dpne(relation regclass, user_col name, tokens_col name,
-	max_length int, max_contributions int) RETURNS bigint
+	max_length int, max_contributions int, max_tokens int DEFAULT 400, sigma float8 DEFAULT 11.7789,
+	rho float8 DEFAULT 67.818) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-	sigma constant float8 := 11.7789;
-	rho float8 := 67.818;
 	released bigint := 0;
 	n bigint;
 	candidates numeric;
@@ -33,7 +33,7 @@ DECLARE
 BEGIN
 	DROP TABLE IF EXISTS pos, kept, grams, last_level, last_kept;
 	EXECUTE format('CREATE TEMP TABLE pos AS SELECT %1$I AS u, t.i, t.token::text AS gram, t.token::text AS token
-		FROM %2$s, unnest(%3$I) WITH ORDINALITY t(token, i) WHERE cardinality(%3$I) <= 400', user_col, relation, tokens_col);
+		FROM %2$s, unnest(%3$I) WITH ORDINALITY t(token, i) WHERE cardinality(%3$I) <= %4$s', user_col, relation, tokens_col, max_tokens);
 	FOR k IN 1 .. max_length LOOP
 		CREATE TEMP TABLE grams AS
 		WITH d AS (SELECT DISTINCT u, gram FROM pos WHERE gram IS NOT NULL),

@@ -6,11 +6,11 @@
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
 # checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git rounds
-# words distributions local pushdown" runs only these parts.
+# words distributions local pushdown scale" runs only these parts.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git rounds words distributions local pushdown}
+BENCH=${BENCH:-charges table4 speed git rounds words distributions local pushdown scale}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
 status=0
@@ -38,7 +38,7 @@ load_msnbc()
     zcat "$DATA/msnbc990928.seq.gz" | tail -n +8 |
         awk '{ sub(/[ \r]+$/, ""); gsub(/ +/, ","); if ($0 != "") printf "%d\t{%s}\n", NR, $0 }' |
         sql -c 'COPY msnbc FROM STDIN'
-    sql -c 'VACUUM ANALYZE msnbc' -c "SELECT dp_protect('msnbc', 'visitor', 100, 1e-3)" >/dev/null
+    sql -c 'VACUUM ANALYZE msnbc' -c "SELECT dp_protect('msnbc', 'visitor', 1000, 1e-2)" >/dev/null
 }
 
 load_git()
@@ -46,7 +46,7 @@ load_git()
     sql -c 'CREATE TABLE git_commits (author text, message text)'
     zcat "$DATA/git_commits.tsv.gz" | sed 's/\\/\\\\/g' | sql -c 'COPY git_commits FROM STDIN'
     sql -c 'VACUUM ANALYZE git_commits' \
-        -c "SELECT dp_protect('git_commits', 'author', 300, 1e-3)" >/dev/null
+        -c "SELECT dp_protect('git_commits', 'author', 3000, 1e-2)" >/dev/null
 }
 
 load_articles()
@@ -153,6 +153,7 @@ scan_in_the_middle()
 . "$here/rounds.sh"
 . "$here/local.sh"
 . "$here/pushdown.sh"
+. "$here/scale.sh"
 
 make_work bench
 install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
@@ -166,11 +167,12 @@ if have msnbc990928.seq.gz; then
     if wanted speed; then speed; fi
     if wanted pushdown; then pushdown; fi
 fi
-if { wanted git || wanted rounds || wanted distributions; } && have git_commits.tsv.gz; then
+if { wanted git || wanted rounds || wanted distributions || wanted scale; } && have git_commits.tsv.gz; then
     load_git
     git_loaded=yes
     if wanted git; then git_speed; fi
     if wanted rounds && [ "${msnbc_loaded:-}" = yes ]; then rounds; fi
+    if wanted scale && [ "${msnbc_loaded:-}" = yes ]; then scale; fi
 fi
 if { wanted words || wanted distributions; } && have enwiki_articles.tsv.gz; then
     load_articles
