@@ -77,21 +77,13 @@ add_to_probe(void *state, const char *token, int len)
 	*probe = dp_mix64(*probe, hash_bytes_extended((const unsigned char *) token, len, 0));
 }
 
-/*
- * A hash of the tokens of a fixed text: the characters of the database's encoding, or its
- * first two thousand, between letters.  Databases in which it is the same cut and
- * lower-case texts in the same way, whatever their locales are called.
- */
-uint64
-node_probe(const char *tokenizer, Oid text_type)
+/* The characters of the database's encoding, or its first two thousand, between letters. */
+static Datum
+probe_text(void)
 {
-	Tokenizer *cutter;
 	StringInfoData text;
-	uint64 probe = 1;
 	int last = pg_database_encoding_max_length() > 1 ? 0x7f : 0xff;
 
-	if (OidIsValid(get_element_type(getBaseType(text_type))))
-		return 0;
 	if (GetDatabaseEncoding() == PG_UTF8)
 		last = 0x7ff;
 	initStringInfo(&text);
@@ -103,9 +95,23 @@ node_probe(const char *tokenizer, Oid text_type)
 			(void) unicode_to_utf8((pg_wchar) c, bytes);
 		appendStringInfo(&text, "a%sB", (char *) bytes);
 	}
-	cutter = tokenizer_create(tokenizer, TEXTOID);
-	tokenize(cutter, PointerGetDatum(cstring_to_text_with_len(text.data, text.len)), add_to_probe,
-			 &probe);
+	return PointerGetDatum(cstring_to_text_with_len(text.data, text.len));
+}
+
+/*
+ * A hash of the tokens of a fixed text.  Databases in which it is the same cut and
+ * lower-case texts in the same way, whatever their locales are called.  Words are always
+ * looked at: users, too, may be equal but for upper case.
+ */
+uint64
+node_probe(const char *tokenizer, Oid text_type)
+{
+	Datum text = probe_text();
+	uint64 probe = 1;
+
+	tokenize(tokenizer_create("word", TEXTOID), text, add_to_probe, &probe);
+	if (!OidIsValid(get_element_type(getBaseType(text_type))))
+		tokenize(tokenizer_create(tokenizer, TEXTOID), text, add_to_probe, &probe);
 	return probe;
 }
 

@@ -11,8 +11,9 @@
  *	 - All servers take the same for a user and for a word (node_spec.h).
  *	 - Each user's rows are on one server (pushdown_parts.c; in Citus, by the
  *	   distribution column).
- *	 - One statement does not see other rows than the next.  postgres_fdw sees to that; in
- *	   Citus the caller's isolation level does.
+ *	 - One statement does not see other rows than the next: a user who had other words in
+ *	   each round could get more of them released than the bound allows for.  postgres_fdw
+ *	   sees to that; in Citus the caller's isolation level does; of a view nobody knows.
  *	 - The statements really go to the servers (pushdown_query.c): else all rows
  *	   would come here once for every level.
  */
@@ -117,8 +118,7 @@ no_row_security(const Pushdown *pushdown)
 	{
 		Oid relid = i < 0 ? pushdown->read.relid : pushdown->part[i].relid;
 
-		if (get_rel_relkind(relid) != RELKIND_VIEW &&
-			check_enable_rls(relid, pushdown->read.owner, true) == RLS_ENABLED)
+		if (check_enable_rls(relid, pushdown->read.owner, true) == RLS_ENABLED)
 			return false;
 	}
 	return true;
@@ -212,6 +212,9 @@ decide(Pushdown *pushdown, const char *tokenizer, bool automatic, PushRefusal *r
 {
 	bool distributed;
 
+	if (get_rel_relkind(pushdown->read.relid) == RELKIND_VIEW)
+		return refuse(refusal, "What a view shows may be something else in the next statement.",
+					  NULL);
 	if (!citus_agrees(pushdown, &distributed, refusal))
 		return false;
 	if (!pushdown_parts(pushdown, refusal))

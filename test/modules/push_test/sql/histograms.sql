@@ -15,10 +15,12 @@ FROM unnest(ARRAY[0, 1, 5]) max_tokens, unnest(ARRAY['word', 'whitespace']) toke
 	push_test_compare('texts', 'who', 'what', 3, tokenizer => tokenizer, max_tokens => max_tokens)
 GROUP BY 1, 2 ORDER BY 1, 2;
 
--- Partitions, views; users of other types, arrays of words.
+-- Partitions, a materialized view; users of other types, arrays of words.
 SELECT * FROM push_test_compare('hashed', 'who', 'what', 4);
 SELECT * FROM push_test_compare('seen', 'who', 'what', 4);
 SELECT * FROM push_test_compare('users_of_text', 'who', 'what', 4, 5);
+CREATE VIEW looked_through AS TABLE texts;
+SELECT * FROM push_test_compare('looked_through', 'who', 'what', 4);
 
 -- Within little memory.
 SET work_mem = '64kB';

@@ -34,5 +34,5 @@ CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 3, REMAINDER 
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 3, REMAINDER 1);
 CREATE TABLE hashed_2 PARTITION OF hashed FOR VALUES WITH (MODULUS 3, REMAINDER 2);
 INSERT INTO hashed SELECT * FROM texts;
-CREATE VIEW seen AS SELECT who::numeric / 10 AS who, string_to_array(what, ' ') AS what FROM texts;
+CREATE MATERIALIZED VIEW seen AS SELECT who::numeric / 10 AS who, string_to_array(what, ' ') AS what FROM texts;
 CREATE TABLE users_of_text AS SELECT 'person ' || who AS who, what::varchar(1000) FROM texts;
