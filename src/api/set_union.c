@@ -47,7 +47,9 @@ union_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 							 .memory_limit = extract_memory_limit()};
 
 	release->plan = &release->plans[chosen];
-	read_corpus(spec, extraction.vocabulary, extraction.corpus);
+	/* policies let users add one after the other: where hashes are equal, in this order */
+	(set_union_is_policy(release->plan->query.method) ? read_corpus_in_order : read_corpus)(
+		spec, extraction.vocabulary, extraction.corpus);
 	set_union_run(&extraction, release->plan, &release->released);
 	release->steps_done = extraction.steps_done;
 }

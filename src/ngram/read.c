@@ -251,3 +251,60 @@ read_rows(const ReadSpec *spec, const ReadSink *sink)
 	pfree(receiver->held);
 	pfree(receiver);
 }
+
+/* ---- a corpus as the sink ---- */
+
+typedef struct CorpusSink
+{
+	Vocabulary *vocabulary;
+	Corpus *corpus;
+} CorpusSink;
+
+static uint32
+corpus_sink_id(void *state, const char *token, int len)
+{
+	return vocabulary_intern(((CorpusSink *) state)->vocabulary, token, len);
+}
+
+static void
+corpus_sink_begin(void *state, uint64 hash)
+{
+	corpus_begin_user(((CorpusSink *) state)->corpus, hash);
+}
+
+static void
+corpus_sink_token(void *state, uint32 id)
+{
+	corpus_add_token(((CorpusSink *) state)->corpus, id);
+}
+
+static void
+corpus_sink_document(void *state)
+{
+	corpus_end_document(((CorpusSink *) state)->corpus);
+}
+
+static void
+corpus_sink_end(void *state)
+{
+	corpus_end_user(((CorpusSink *) state)->corpus);
+}
+
+/*
+ * read_corpus_in_order: read_rows() into a corpus, every token into the vocabulary.  Users
+ * stand in it in their own order, which others who come or go don't change.
+ */
+void
+read_corpus_in_order(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus)
+{
+	CorpusSink state = {vocabulary, corpus};
+	ReadSink sink = {
+		.state = &state,
+		.token_id = corpus_sink_id,
+		.begin_user = corpus_sink_begin,
+		.add_token = corpus_sink_token,
+		.end_document = corpus_sink_document,
+		.end_user = corpus_sink_end};
+
+	read_rows(spec, &sink);
+}

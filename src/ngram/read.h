@@ -53,6 +53,7 @@ extern UserType read_user_type(const ReadSpec *spec);
 extern bool read_worth_workers(const ReadSpec *spec);
 extern void read_rows(const ReadSpec *spec, const ReadSink *sink);
 extern void read_documents(const ReadSpec *spec, DocumentSink sink, void *state);
+extern void read_corpus_in_order(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 extern void read_corpus(const ReadSpec *spec, Vocabulary *vocabulary, Corpus *corpus);
 
 #endif /* DPNGRAM_READ_H */
