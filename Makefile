@@ -88,6 +88,7 @@ NGRAM_OBJS = \
 	src/ngram/user_grams.o \
 	src/ngram/users.o \
 	src/ngram/vocabulary.o \
+	src/ngram/vocabulary_spell.o \
 	src/ngram/walk.o \
 	src/ngram/word_file.o \
 	src/ngram/word_rounds.o \

@@ -26,32 +26,21 @@
 
 #include "common/dp_random.h"
 #include "miscadmin.h"
+#include "ngram/document.h"
 #include "ngram/documents.h"
+#include "ngram/temp_file.h"
 #include "utils/memutils.h"
 
-/* Partitions: by that many bits of the hash, the fewer where memory is short. */
+/* Partitions: by that many bits of the hash, the fewer where their files' buffers would count. */
 #define MIN_BITS 5
 #define MAX_BITS 8
-#define MAX_BITS_FROM ((Size) 8 * 1024 * 1024)
+#define MEMORY_A_FILE ((Size) 16 * BLCKSZ)
 
 #define FIRST_CHUNK ((Size) 1024)
 #define LARGEST_CHUNK ((Size) 128 * 1024)
 
 /* A file of so many bytes, or a quarter of the limit, is small. */
 #define SMALL_FILE ((Size) 64 * 1024)
-
-/* Followed by the user's value and the words, both padded to eight bytes. */
-typedef struct Document
-{
-	uint64 hash;
-	union
-	{
-		Size size;			   /* of all of it, until it is grouped */
-		struct Document *next; /* of the same hash */
-	};
-	uint32 n;		  /* words */
-	uint32 positions; /* an escape is one */
-} Document;
 
 typedef struct Chunk
 {
@@ -78,7 +67,6 @@ typedef struct HashGroup
 	uint64 hash;
 	Document *first;
 	Document *last;
-	bool mixed; /* of several users */
 	char status;
 } HashGroup;
 
@@ -110,8 +98,19 @@ struct Documents
 	Partition partition[1 << MAX_BITS];
 };
 
+/* Bits that make so many partitions, or as many as there may be. */
+static int
+bits_for(Size partitions)
+{
+	int bits = 1;
+
+	while (bits < MAX_BITS && (Size) 1 << bits < partitions)
+		bits++;
+	return bits;
+}
+
 static Documents *
-create_below(const UserType *users, Size memory_limit, int used_bits)
+create_below(const UserType *users, Size memory_limit, int used_bits, int bits)
 {
 	Documents *documents = palloc0(sizeof(Documents));
 
@@ -123,7 +122,7 @@ create_below(const UserType *users, Size memory_limit, int used_bits)
 	documents->limit = memory_limit;
 	documents->small_file = Max(memory_limit / 4, SMALL_FILE);
 	documents->used = used_bits;
-	documents->bits = memory_limit < MAX_BITS_FROM ? MIN_BITS : MAX_BITS;
+	documents->bits = bits;
 	documents->largest_chunk = Min(LARGEST_CHUNK, memory_limit >> (documents->bits + 2));
 	return documents;
 }
@@ -132,7 +131,8 @@ create_below(const UserType *users, Size memory_limit, int used_bits)
 Documents *
 documents_create(const UserType *users, Size memory_limit)
 {
-	return create_below(users, memory_limit, 0);
+	return create_below(users, memory_limit, 0,
+						Max(MIN_BITS, bits_for(memory_limit / MEMORY_A_FILE)));
 }
 
 /* ---- what comes in ---- */
@@ -248,45 +248,6 @@ reserve(Documents *documents, Partition *partition, uint64 hash, Size size)
 	return document;
 }
 
-/* The bytes of a user's value in a record. */
-static inline Size
-value_size(const Documents *documents, Datum user)
-{
-	const TypeCacheEntry *type = documents->users.entry;
-
-	return type->typbyval ? sizeof(Datum) : MAXALIGN(datumGetSize(user, false, type->typlen));
-}
-
-static inline Datum
-document_user(const Documents *documents, Document *document)
-{
-	return documents->users.entry->typbyval ? *(Datum *) (document + 1) :
-											  PointerGetDatum(document + 1);
-}
-
-static inline const uint32 *
-document_words(const Documents *documents, Document *document)
-{
-	Size user = value_size(documents, document_user(documents, document));
-
-	return (uint32 *) ((char *) (document + 1) + user);
-}
-
-static void
-write_record(const Documents *documents, Document *to, const Document *header, Datum user,
-			 Size user_size, const uint32 *words)
-{
-	const TypeCacheEntry *type = documents->users.entry;
-	char *data = (char *) (to + 1);
-
-	*to = *header;
-	if (type->typbyval)
-		*(Datum *) data = user;
-	else
-		memcpy(data, DatumGetPointer(user), datumGetSize(user, false, type->typlen));
-	memcpy(data + user_size, words, header->n * sizeof(uint32));
-}
-
 /*
  * documents_add: a document of the user, by read_documents()'s hash and value.
  *
@@ -298,7 +259,7 @@ void
 documents_add(Documents *documents, uint64 hash, Datum user, const uint32 *words, uint32 n,
 			  uint32 positions)
 {
-	Size user_size = value_size(documents, user);
+	Size user_size = document_user_size(&documents->users, user);
 	Size size = sizeof(Document) + user_size + MAXALIGN(n * sizeof(uint32));
 	Document header = {.hash = hash, .size = size, .n = n, .positions = positions};
 	Partition *partition = partition_of(documents, hash);
@@ -306,11 +267,11 @@ documents_add(Documents *documents, uint64 hash, Datum user, const uint32 *words
 
 	if (to != NULL)
 	{
-		write_record(documents, to, &header, user, user_size, words);
+		document_write(&documents->users, to, &header, user, user_size, words);
 		return;
 	}
 	to = MemoryContextAllocHuge(documents->context, size);
-	write_record(documents, to, &header, user, user_size, words);
+	document_write(&documents->users, to, &header, user, user_size, words);
 	append_to_file(documents, partition, to, size);
 	pfree(to);
 }
@@ -326,8 +287,8 @@ begin_user(const Documents *documents, const Document *document, Corpus *corpus)
 static void
 append_document(const Documents *documents, Document *document, Corpus *corpus)
 {
-	corpus_add_document(corpus, document_words(documents, document), document->n,
-						document->positions);
+	corpus_add_document(corpus, document_words(&documents->users, document), document->n,
+						document->positions & (MIXED_HASH - 1));
 }
 
 static int
@@ -335,22 +296,22 @@ compare_documents(const void *a, const void *b, void *arg)
 {
 	const Documents *documents = arg;
 
-	return user_compare(&documents->users, document_user(documents, *(Document *const *) a),
-						document_user(documents, *(Document *const *) b));
+	return user_compare(&documents->users, document_user(&documents->users, *(Document *const *) a),
+						document_user(&documents->users, *(Document *const *) b));
 }
 
 /* Documents of several users of one hash: bring each user's together. */
 static void
-append_mixed(Documents *documents, const HashGroup *group, Corpus *corpus)
+append_mixed(Documents *documents, Document *first_of_hash, Corpus *corpus)
 {
 	Document **list;
 	Size n = 0;
 
-	for (Document *document = group->first; document != NULL; document = document->next)
+	for (Document *document = first_of_hash; document != NULL; document = document->next)
 		n++;
 	list = MemoryContextAllocHuge(documents->context, n * sizeof(Document *));
 	n = 0;
-	for (Document *document = group->first; document != NULL; document = document->next)
+	for (Document *document = first_of_hash; document != NULL; document = document->next)
 		list[n++] = document;
 	qsort_arg(list, n, sizeof(Document *), compare_documents, documents);
 	for (Size i = 0; i < n; i++)
@@ -368,87 +329,79 @@ append_mixed(Documents *documents, const HashGroup *group, Corpus *corpus)
 }
 
 static void
-append_group(Documents *documents, const HashGroup *group, Corpus *corpus)
+append_hash(Documents *documents, Document *first, Corpus *corpus)
 {
-	if (group->mixed)
+	if (first->positions & MIXED_HASH)
 	{
-		append_mixed(documents, group, corpus);
+		append_mixed(documents, first, corpus);
 		return;
 	}
-	begin_user(documents, group->first, corpus);
-	for (Document *document = group->first; document != NULL; document = document->next)
+	begin_user(documents, first, corpus);
+	for (Document *document = first; document != NULL; document = document->next)
 		append_document(documents, document, corpus);
 	corpus_end_user(corpus);
 }
 
-/* Puts the documents of a chunk into the groups of their hashes. */
+/* Puts the documents of a chunk behind the others of their hashes. */
 static void
 link_chunk(Documents *documents, Chunk *chunk)
 {
-	Size at = 0;
+	Document *end = (Document *) (chunk->data + chunk->used);
+	HashGroup *group = NULL;
 
-	while (at < chunk->used)
+	for (Document *document = (Document *) chunk->data; document < end;
+		 document = document_following(&documents->users, document))
 	{
-		Document *document = (Document *) (chunk->data + at);
-		bool found;
-		HashGroup *group = groups_insert(documents->groups, document->hash, &found);
+		bool found = true;
 
 		CHECK_FOR_INTERRUPTS();
-		at += document->size;
 		document->next = NULL;
+		if (group == NULL || group->hash != document->hash)
+			group = groups_insert(documents->groups, document->hash, &found);
 		if (!found)
 		{
+			document->positions |= FIRST_OF_HASH;
 			group->first = group->last = document;
-			group->mixed = false;
 			continue;
 		}
-		if (!group->mixed)
-			group->mixed = !same_user(&documents->users, document_user(documents, group->first),
-									  document_user(documents, document));
+		if ((group->first->positions & MIXED_HASH) == 0 &&
+			!same_user(&documents->users, document_user(&documents->users, group->first),
+					   document_user(&documents->users, document)))
+			group->first->positions |= MIXED_HASH;
 		group->last->next = document;
 		group->last = document;
 	}
 }
 
-/* Appends a partition's users, all of whose documents are in these chunks. */
+/*
+ * Appends a partition's users, all of whose documents are in these chunks: in the order
+ * of their first documents, since memory is read fastest as it stands.
+ */
 static void
 group_chunks(Documents *documents, Chunk *chunks, Corpus *corpus)
 {
-	groups_iterator iterator;
-	HashGroup *group;
-
 	if (chunks == NULL)
 		return;
 	if (documents->groups == NULL)
 		documents->groups = groups_create(documents->context, 256, NULL);
 	for (Chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
 		link_chunk(documents, chunk);
-	groups_start_iterate(documents->groups, &iterator);
-	while ((group = groups_iterate(documents->groups, &iterator)) != NULL)
+	for (Chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
 	{
-		CHECK_FOR_INTERRUPTS();
-		append_group(documents, group, corpus);
+		Document *end = (Document *) (chunk->data + chunk->used);
+
+		for (Document *document = (Document *) chunk->data; document < end;
+			 document = document_following(&documents->users, document))
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (document->positions & FIRST_OF_HASH)
+				append_hash(documents, document, corpus);
+		}
 	}
 	groups_reset(documents->groups);
 }
 
 /* ---- grouping from files ---- */
-
-static void
-rewind_file(BufFile *file)
-{
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(), errmsg("could not rewind a temporary file")));
-}
-
-static void
-read_bytes(BufFile *file, void *to, Size size)
-{
-	if (BufFileRead(file, to, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(), errmsg("could not read from a temporary file")));
-}
 
 /* The next record of a partition's file, or NULL after the last; valid until the next call. */
 static Document *
@@ -460,7 +413,7 @@ next_document(const Documents *documents, const Partition *partition, Size *at, 
 	CHECK_FOR_INTERRUPTS();
 	if (*at == partition->file_bytes)
 		return NULL;
-	read_bytes(partition->file, &header, sizeof(header));
+	temp_file_read(partition->file, &header, sizeof(header));
 	if (header.size > *capacity)
 	{
 		if (*record != NULL)
@@ -469,7 +422,7 @@ next_document(const Documents *documents, const Partition *partition, Size *at, 
 		*record = MemoryContextAllocHuge(documents->context, *capacity);
 	}
 	**record = header;
-	read_bytes(partition->file, *record + 1, header.size - sizeof(header));
+	temp_file_read(partition->file, *record + 1, header.size - sizeof(header));
 	*at += header.size;
 	return *record;
 }
@@ -480,7 +433,7 @@ group_small_file(Documents *documents, Partition *partition, Corpus *corpus)
 	Chunk *chunk = chunk_create(documents, partition->file_bytes + offsetof(Chunk, data));
 
 	chunk->used = partition->file_bytes;
-	read_bytes(partition->file, chunk->data, chunk->used);
+	temp_file_read(partition->file, chunk->data, chunk->used);
 	group_chunks(documents, chunk, corpus);
 	documents->memory -= chunk->size;
 	pfree(chunk);
@@ -490,16 +443,18 @@ group_small_file(Documents *documents, Partition *partition, Corpus *corpus)
 static void
 store_document(Documents *documents, Document *document)
 {
-	documents_add(documents, document->hash, document_user(documents, document),
-				  document_words(documents, document), document->n, document->positions);
+	documents_add(documents, document->hash, document_user(&documents->users, document),
+				  document_words(&documents->users, document), document->n, document->positions);
 }
 
 static void
 divide_file(Documents *documents, Partition *partition, Corpus *corpus)
 {
 	MemoryContext old = MemoryContextSwitchTo(documents->files);
+	/* parts are of half the size that is small, so that few are larger */
+	Size wanted = partition->file_bytes / (documents->small_file / 2) + 1;
 	Documents *parts = create_below(&documents->users, documents->small_file,
-									documents->used + documents->bits);
+									documents->used + documents->bits, bits_for(wanted));
 	Document *record = NULL;
 	Document *document;
 	Size capacity = 0;
@@ -531,15 +486,17 @@ take_first_user(Documents *documents, Partition *partition, Corpus *corpus)
 
 	while ((document = next_document(documents, partition, &at, &record, &capacity)) != NULL)
 	{
+		Datum present = document_user(&documents->users, document);
+
 		if (at == document->size)
 		{
 			MemoryContext old = MemoryContextSwitchTo(documents->context);
 
-			user = datumCopy(document_user(documents, document), type->typbyval, type->typlen);
+			user = datumCopy(present, type->typbyval, type->typlen);
 			MemoryContextSwitchTo(old);
 			begin_user(documents, document, corpus);
 		}
-		if (same_user(&documents->users, user, document_user(documents, document)))
+		if (same_user(&documents->users, user, present))
 			append_document(documents, document, corpus);
 		else
 			append_to_file(documents, &rest, document, document->size);
@@ -557,7 +514,7 @@ group_file(Documents *documents, Partition *partition, Corpus *corpus)
 {
 	while (partition->file != NULL)
 	{
-		rewind_file(partition->file);
+		temp_file_rewind(partition->file);
 		if (partition->file_bytes > documents->small_file && !partition->hashes)
 		{
 			take_first_user(documents, partition, corpus);

@@ -27,17 +27,15 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "ngram/fingerprint.h"
+#include "ngram/prefetch.h"
+#include "ngram/recent_tokens.h"
 #include "ngram/vocabulary.h"
-#include "ngram/word_file.h"
 #include "utils/memutils.h"
 
 #define FIRST_SLOTS 256
 #define FIRST_WORDS 64
 #define FIRST_CHUNK ((Size) 8 * 1024)
 #define LARGEST_CHUNK ((Size) 1024 * 1024)
-
-/* Tokens of up to 16 bytes are remembered for a while, the last at each of these places. */
-#define RECENT_BITS 11
 
 /* Words written to the file that are remembered there. */
 #define RECENT_WRITTEN 4096
@@ -49,14 +47,14 @@ typedef struct VocabularySlot
 	uint32 status : 1; /* simplehash's: empty or in use */
 } VocabularySlot;
 
-/* A token of up to 16 bytes: two numbers that, with its length, are all of it. */
-typedef struct RecentToken
+/* A token that waits for its slot to be fetched. */
+typedef struct WaitingToken
 {
-	uint64 head;
-	uint64 tail;
-	uint32 len; /* 0: none yet */
-	uint32 id;
-} RecentToken;
+	RecentToken recent;
+	uint64 hash;
+	Size at; /* its bytes, among those of all that wait */
+	uint32 len;
+} WaitingToken;
 
 struct Vocabulary
 {
@@ -81,7 +79,14 @@ struct Vocabulary
 	uint32 sought_len;
 	uint64 sought_hash;
 
-	RecentToken recent[1 << RECENT_BITS];
+	/* tokens that wait, and their bytes */
+	WaitingToken waiting[VOCABULARY_WAITING];
+	int nwaiting;
+	char *wait_bytes;
+	Size wait_used;
+	Size wait_capacity;
+
+	RecentTokens recent;
 };
 
 static bool is_sought(const Vocabulary *vocabulary, uint32 id);
@@ -216,6 +221,16 @@ reserve_id(Vocabulary *vocabulary)
 									  vocabulary->allocated * sizeof(VocabularyWord));
 }
 
+/* Room for the bytes of one more token that waits. */
+static void
+reserve_wait(Vocabulary *vocabulary, uint32 len)
+{
+	if (vocabulary->wait_bytes == NULL)
+		vocabulary->wait_bytes = MemoryContextAlloc(vocabulary->context, FIRST_CHUNK);
+	vocabulary->wait_capacity = Max(FIRST_CHUNK, 2 * (vocabulary->wait_used + len));
+	vocabulary->wait_bytes = repalloc_huge(vocabulary->wait_bytes, vocabulary->wait_capacity);
+}
+
 /* ---- interning ---- */
 
 /* Makes a word of the token that was sought in vain; returns its id. */
@@ -247,6 +262,12 @@ seek(Vocabulary *vocabulary, const char *token, int len)
 	vocabulary->sought = token;
 	vocabulary->sought_len = (uint32) len;
 	vocabulary->sought_hash = hash_bytes_extended((const unsigned char *) token, len, 0);
+}
+
+static inline VocabularySlot *
+first_slot(const Vocabulary *vocabulary, uint64 hash)
+{
+	return &vocabulary->index->data[(uint32) hash & vocabulary->index->sizemask];
 }
 
 static inline uint32
@@ -300,50 +321,17 @@ escape_sought(Vocabulary *vocabulary)
 				  (int) vocabulary->sought_len);
 }
 
-static inline uint64
-load64(const char *from)
+/* The id of the token that is sought, or 0, when its text is in the file. */
+static uint32
+settle_sought(Vocabulary *vocabulary, const RecentToken *recent)
 {
-	uint64 value;
+	uint32 id = intern_sought(vocabulary);
 
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
-
-static inline uint64
-load32(const char *from)
-{
-	uint32 value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
-
-/* A token of 1 to 16 bytes: what overlaps in the two numbers is told by the length. */
-static inline RecentToken
-short_token(const char *token, int len)
-{
-	RecentToken recent = {.len = (uint32) len};
-
-	if (len >= 8)
-	{
-		recent.head = load64(token);
-		recent.tail = load64(token + len - 8);
-	}
-	else if (len >= 4)
-		recent.head = load32(token) | load32(token + len - 4) << 32;
-	else
-		recent.head = (unsigned char) token[0] | (uint64) (unsigned char) token[len / 2] << 8 |
-					  (uint64) (unsigned char) token[len - 1] << 16;
-	return recent;
-}
-
-static inline RecentToken *
-recent_place(Vocabulary *vocabulary, const RecentToken *token)
-{
-	uint64 mix = (token->head ^ (token->tail * DP_SPLITMIX_GAMMA) ^ token->len) *
-				 UINT64CONST(0xBF58476D1CE4E5B9);
-
-	return &vocabulary->recent[mix >> (64 - RECENT_BITS)];
+	if (id == 0)
+		escape_sought(vocabulary);
+	else if (recent->len != 0)
+		recent_remember(&vocabulary->recent, recent, id);
+	return id;
 }
 
 /*
@@ -357,27 +345,72 @@ recent_place(Vocabulary *vocabulary, const RecentToken *token)
 uint32
 vocabulary_intern(Vocabulary *vocabulary, const char *token, int len)
 {
-	RecentToken recent;
-	RecentToken *place = NULL;
+	RecentToken recent = short_token(token, len);
 	uint32 id;
 
-	if (len >= 1 && len <= 16)
-	{
-		recent = short_token(token, len);
-		place = recent_place(vocabulary, &recent);
-		if (place->head == recent.head && place->tail == recent.tail && place->len == recent.len)
-			return place->id;
-	}
+	if (recent.len != 0 && (id = recent_find(&vocabulary->recent, &recent)) != 0)
+		return id;
 	seek(vocabulary, token, len);
-	id = intern_sought(vocabulary);
-	if (id == 0)
-		escape_sought(vocabulary);
-	else if (place != NULL)
+	return settle_sought(vocabulary, &recent);
+}
+
+/*
+ * vocabulary_offer: the id of a token that was met lately; for others 0, and the token
+ * waits for vocabulary_settle(), while its slot is being fetched from memory.
+ *
+ * At most VOCABULARY_WAITING tokens may wait.
+ */
+uint32
+vocabulary_offer(Vocabulary *vocabulary, const char *token, int len)
+{
+	RecentToken recent = short_token(token, len);
+	WaitingToken *waiting;
+	uint32 id;
+
+	if (recent.len != 0 && (id = recent_find(&vocabulary->recent, &recent)) != 0)
+		return id;
+	Assert(vocabulary->nwaiting < VOCABULARY_WAITING);
+	waiting = &vocabulary->waiting[vocabulary->nwaiting++];
+	waiting->recent = recent;
+	waiting->hash = hash_bytes_extended((const unsigned char *) token, len, 0);
+	waiting->len = (uint32) len;
+	waiting->at = vocabulary->wait_used;
+	dp_prefetch(first_slot(vocabulary, waiting->hash));
+	if (vocabulary->wait_used + len > vocabulary->wait_capacity)
+		reserve_wait(vocabulary, len);
+	memcpy(vocabulary->wait_bytes + waiting->at, token, len);
+	vocabulary->wait_used += len;
+	return 0;
+}
+
+/*
+ * vocabulary_settle: interns the tokens that wait, in the order in which they were offered.
+ * id gets their ids, or 0, and then item what the token is known by.
+ */
+void
+vocabulary_settle(Vocabulary *vocabulary, uint32 *id, ItemKey *item)
+{
+	for (int i = 0; i < vocabulary->nwaiting; i++)
 	{
-		recent.id = id;
-		*place = recent;
+		const VocabularySlot *slot = first_slot(vocabulary, vocabulary->waiting[i].hash);
+
+		/* most tokens are in their first slot */
+		if (slot->status != 0 && slot->hash == (uint32) vocabulary->waiting[i].hash)
+			dp_prefetch(&vocabulary->words[slot->id - 1]);
 	}
-	return id;
+	for (int i = 0; i < vocabulary->nwaiting; i++)
+	{
+		WaitingToken *waiting = &vocabulary->waiting[i];
+
+		vocabulary->sought = vocabulary->wait_bytes + waiting->at;
+		vocabulary->sought_len = waiting->len;
+		vocabulary->sought_hash = waiting->hash;
+		id[i] = settle_sought(vocabulary, &waiting->recent);
+		if (id[i] == 0)
+			item[i] = vocabulary->escaped_item;
+	}
+	vocabulary->nwaiting = 0;
+	vocabulary->wait_used = 0;
 }
 
 /* vocabulary_escaped: the token that vocabulary_intern() has just had no id for. */
@@ -409,6 +442,20 @@ uint32
 vocabulary_size(const Vocabulary *vocabulary)
 {
 	return vocabulary->size;
+}
+
+/* vocabulary_points: of the words' keys */
+WordPoints
+vocabulary_points(const Vocabulary *vocabulary)
+{
+	return vocabulary->points;
+}
+
+/* vocabulary_escapes: the words without ids, or NULL. */
+WordFile *
+vocabulary_escapes(const Vocabulary *vocabulary)
+{
+	return vocabulary->escaped;
 }
 
 /* vocabulary_complete: has every word an id? */
@@ -470,99 +517,7 @@ vocabulary_compare(const Vocabulary *vocabulary, uint32 a, uint32 b)
 	return order != 0 ? order : len_a - len_b;
 }
 
-/* ---- words by their keys ---- */
-
-/* A word that is asked for. */
-typedef struct AskedWord
-{
-	uint64 key;
-	uint64 content;
-	uint32 place;
-	char status;
-} AskedWord;
-
-#define SH_PREFIX asked
-#define SH_ELEMENT_TYPE AskedWord
-#define SH_KEY_TYPE uint64
-#define SH_KEY key
-#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
-#define SH_EQUAL(tb, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-typedef struct Speller
-{
-	asked_hash *table;
-	WordText *text;
-	WordPoints points;
-} Speller;
-
-/* A word that may be asked for. */
-static void
-offer_word(Speller *speller, ItemKey word, const char *bytes, int len)
-{
-	AskedWord *asked = asked_lookup(speller->table, word.key);
-	WordText *text;
-	char *copy;
-
-	if (asked == NULL || asked->content != word.content)
-		return;
-	text = &speller->text[asked->place];
-	if (text->bytes == NULL)
-	{
-		copy = MemoryContextAllocHuge(CurrentMemoryContext, (Size) len + 1);
-		memcpy(copy, bytes, len);
-		*text = (WordText){copy, len};
-	}
-	else if (text->len != len || memcmp(text->bytes, bytes, len) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a fingerprint")));
-}
-
-static void
-offer_escaped(void *state, uint64 key, const char *bytes, int len)
-{
-	Speller *speller = state;
-
-	if (asked_lookup(speller->table, key) != NULL)
-		offer_word(speller, word_key(bytes, len, speller->points), bytes, len);
-}
-
-/*
- * vocabulary_spell: the texts of n words; NULL for those that are not known here.
- *
- * The bytes are copies, in the current memory context.  One pass over all words.  An error
- * if two words share one's key and content.
- */
-void
-vocabulary_spell(Vocabulary *vocabulary, const ItemKey *word, uint32 n, WordText *text)
-{
-	Speller speller = {.table = asked_create(CurrentMemoryContext, n, NULL),
-					   .text = text,
-					   .points = vocabulary->points};
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		bool found;
-		AskedWord *asked = asked_insert(speller.table, word[i].key, &found);
-
-		asked->content = word[i].content;
-		asked->place = i;
-		text[i] = (WordText){NULL, 0};
-	}
-	for (uint32 id = 1; id <= vocabulary->size; id++)
-	{
-		const VocabularyWord *known = word_of(vocabulary, id);
-
-		CHECK_FOR_INTERRUPTS();
-		offer_word(&speller, known->item, word_bytes(known), (int) known->len);
-	}
-	if (vocabulary->escaped != NULL)
-		word_file_visit(vocabulary->escaped, offer_escaped, &speller);
-	asked_destroy(speller.table);
-}
+/* ---- the end ---- */
 
 static void
 drop_words(Vocabulary *vocabulary)

@@ -9,9 +9,9 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/memutils.h"
 
+#include "ngram/temp_file.h"
 #include "ngram/word_file.h"
 
 struct WordFile
@@ -61,14 +61,6 @@ word_file_add(WordFile *file, uint64 key, const char *bytes, int len)
 	file->words++;
 }
 
-static void
-read_bytes(WordFile *file, void *to, Size size)
-{
-	if (BufFileRead(file->file, to, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(), errmsg("could not read from a temporary file")));
-}
-
 /* word_file_visit: every word in the file, one that was written twice twice. */
 void
 word_file_visit(WordFile *file, WordFileVisitor visit, void *state)
@@ -76,22 +68,20 @@ word_file_visit(WordFile *file, WordFileVisitor visit, void *state)
 	Size capacity = 1024;
 	char *bytes = palloc(capacity);
 
-	if (BufFileSeek(file->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(), errmsg("could not rewind a temporary file")));
+	temp_file_rewind(file->file);
 	for (uint64 i = 0; i < file->words; i++)
 	{
 		WordHeader header;
 
 		CHECK_FOR_INTERRUPTS();
-		read_bytes(file, &header, sizeof(header));
+		temp_file_read(file->file, &header, sizeof(header));
 		if ((Size) header.len > capacity)
 		{
 			pfree(bytes);
 			capacity = (Size) header.len * 2;
 			bytes = MemoryContextAllocHuge(CurrentMemoryContext, capacity);
 		}
-		read_bytes(file, bytes, header.len);
+		temp_file_read(file->file, bytes, header.len);
 		visit(state, header.key, bytes, header.len);
 	}
 	pfree(bytes);
