@@ -59,7 +59,7 @@ build() # FLAGS
 judge() # PREFIX
 {
     local reports=$work/$1.reports
-    find "$reports" -size +0 -exec cat {} + >"$work/$1.errors"
+    find "$reports" -type f -size +0 -exec cat {} + >"$work/$1.errors"
     if grep -q "$tree/src/" "$work/$1.errors"; then
         cat "$work/$1.errors"
         echo "not ok - $1: errors with our code on their stacks"
