@@ -51,6 +51,7 @@ SELECT i % 301 AS n, i, CASE i % 7
 	ELSE 'the same phrase for all of them w' || i % 3 END AS what
 FROM generate_series(1, 2100) i;
 UPDATE pl.texts SET what = repeat(what || ' ', 400) WHERE i % 50 = 0;
+UPDATE pl.texts SET what = repeat('a text that is longer than a message and a queue ', 40000) WHERE i = 1500;
 ALTER TABLE pl.texts ADD stored text;
 ALTER TABLE pl.texts ALTER stored SET STORAGE EXTERNAL;
 UPDATE pl.texts SET stored = what;
