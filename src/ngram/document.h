@@ -52,6 +52,7 @@ document_words(const UserType *users, Document *document)
 	return (uint32 *) ((char *) (document + 1) + user);
 }
 
+/* What aligns the value and the words is 0: files get no bytes that nobody has written. */
 static inline void
 document_write(const UserType *users, Document *to, const Document *header, Datum user,
 			   Size user_size, const uint32 *words)
@@ -60,10 +61,15 @@ document_write(const UserType *users, Document *to, const Document *header, Datu
 	char *data = (char *) (to + 1);
 
 	*to = *header;
+	if (header->n % 2 != 0)
+		((uint32 *) (data + user_size))[header->n] = 0;
 	if (type->typbyval)
 		*(Datum *) data = user;
 	else
+	{
+		memset(data + user_size - MAXIMUM_ALIGNOF, 0, MAXIMUM_ALIGNOF);
 		memcpy(data, DatumGetPointer(user), datumGetSize(user, false, type->typlen));
+	}
 	memcpy(data + user_size, words, header->n * sizeof(uint32));
 }
 
