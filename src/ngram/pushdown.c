@@ -74,12 +74,12 @@ set_columns(Pushdown *pushdown, const char *tokenizer, PushRefusal *refusal)
 	Oid text_type;
 	Oid text_collation;
 	int32 typmod;
-	TypeCacheEntry *type;
+	UserType users;
 
 	get_atttypetypmodcoll(read->relid, read->user_attnum, &user_type, &typmod, &user_collation);
 	get_atttypetypmodcoll(read->relid, read->text_attnum, &text_type, &typmod, &text_collation);
-	type = lookup_type_cache(getBaseType(user_type), TYPECACHE_HASH_EXTENDED_PROC);
-	if (!OidIsValid(type->hash_extended_proc))
+	users = read_user_type(read);
+	if (!user_type_hashed(&users))
 		return refuse(refusal, "The persons' type has no hash function.", NULL);
 	if (!collations_agree(user_collation, text_collation))
 		return refuse(refusal, "The collations of the two columns are nondeterministic, or differ.",

@@ -14,6 +14,7 @@ typedef struct UserType
 {
 	Oid type; /* no domain */
 	Oid collation;
+	bool hashed; /* by a hash that equal users share */
 	TypeCacheEntry *entry;
 } UserType;
 
@@ -26,7 +27,7 @@ extern int user_compare(const UserType *type, Datum a, Datum b);
 static inline bool
 user_type_hashed(const UserType *type)
 {
-	return OidIsValid(type->entry->hash_extended_proc_finfo.fn_oid);
+	return type->hashed;
 }
 
 /* The value as it is compared, hashed and copied: detoasted, but maybe packed. */

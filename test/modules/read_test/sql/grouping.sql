@@ -101,6 +101,12 @@ SELECT * FROM compare('persons');
 CREATE TABLE moneys (who money, note text);
 INSERT INTO moneys SELECT i % 300, 'w' || i FROM generate_series(1, 6000) i;
 SELECT * FROM compare('moneys');
+-- a type whose hash function goes by bytes also where the collation finds them equal
+CREATE COLLATION nobody_minds (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE names (who name COLLATE nobody_minds, note text);
+INSERT INTO names SELECT CASE i % 2 WHEN 0 THEN 'user ' ELSE 'USER ' END || i / 2 % 50, 'w' || i FROM generate_series(1, 3000) i;
+SELECT count(DISTINCT user_number) FROM read_test_grouped('names', 'who', 'note', 'word', 0, 100000000, false, -1);
+SELECT * FROM compare('names');
 
 -- Users whose hashes collide are not merged: a type whose hash knows four values.  Its
 -- comparison finds 10 to 19 equal, and so on; it runs as the owner, and the caller's
@@ -136,6 +142,17 @@ CREATE TABLE clumsies (who clumsy, note text);
 INSERT INTO clumsies SELECT ((i * 7919) % 230)::clumsy, 'w' || i || repeat(' longer', 60) FROM generate_series(1, 1500) i;
 SELECT count(DISTINCT who), count(DISTINCT who::int4) FROM clumsies;
 SELECT * FROM compare('clumsies');
+-- a hash function that goes with another equality than the order: it parts equal users, so it is not used
+DROP OPERATOR FAMILY clumsy_hash_ops USING hash;
+CREATE FUNCTION clumsy_same(clumsy, clumsy) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION clumsy_hash_same(clumsy) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
+CREATE FUNCTION clumsy_hash_same_extended(clumsy, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashint4extended';
+CREATE OPERATOR === (LEFTARG = clumsy, RIGHTARG = clumsy, FUNCTION = clumsy_same, HASHES, COMMUTATOR = ===);
+CREATE OPERATOR CLASS clumsy_hash_ops DEFAULT FOR TYPE clumsy USING hash AS
+	OPERATOR 1 ===, FUNCTION 1 clumsy_hash_same(clumsy), FUNCTION 2 clumsy_hash_same_extended(clumsy, bigint);
+\c -
+SELECT count(DISTINCT user_number) FROM read_test_grouped('clumsies', 'who', 'note', 'word', 0, 100000000, false, -1);
+SELECT * FROM compare('clumsies');
 SET client_min_messages = warning;
 CREATE ROLE regress_group_owner;
 RESET client_min_messages;
@@ -148,7 +165,8 @@ SELECT DISTINCT * FROM seen;
 
 SET client_min_messages = warning;
 DROP TABLE mixed, numbers, ids, sorted, singles, empty, huge, numerics, floats, padded, pairs, lists, longs, persons, moneys,
-	clumsies, seen;
+	names, clumsies, seen;
+DROP COLLATION nobody_minds;
 DROP TYPE pair;
 DROP TYPE clumsy CASCADE;
 DROP DOMAIN person;
