@@ -11,6 +11,10 @@
  * statement of its own: the one that tells what n-grams there are counts with full biases.
  *
  * Histograms spill, as everywhere; what is known in rounds stays in memory.
+ *
+ * A server may say what it likes, but nothing that makes this process go astray: what is
+ * no possible n-gram of the level has no place among those that are counted here, where
+ * n-grams are found by their ranks.
  */
 #include "postgres.h"
 
@@ -53,6 +57,7 @@ typedef struct PartSupport
 /* A level in rounds: its support, ordered by key. */
 typedef struct PushRounds
 {
+	const struct PushSource *source;
 	int level;
 	int draw;
 	bool counted; /* the weights are those of the present round */
@@ -149,13 +154,57 @@ free_specs(const PushSource *source, bytea **packed)
 }
 
 /* ------------------------------------------------------------------------
+ * what servers say
+ * ------------------------------------------------------------------------ */
+
+/* Is this the key of a word, or of a member of V_k (walk.h)? */
+static bool
+is_possible(const PushSource *source, int k, uint64 key)
+{
+	bool single = source->count.pruning == PRUNING_SINGLE;
+	uint32 left = (uint32) (key >> 32);
+	uint32 right = (uint32) key;
+	uint32 shorter = k == 2 ? source->words : k > 2 ? source->set[k - 1]->n :
+													  0;
+
+	if (k == 1)
+		return key < FINGERPRINT_PRIME;
+	if (left == 0 || left > shorter || right == 0 || right > (single ? source->words : shorter))
+		return false;
+	/* two (k-1)-grams overlap in what the one ends with and the other begins with */
+	return single || k == 2 ||
+		   (uint32) source->set[k - 1]->key[left - 1] ==
+			   (uint32) (source->set[k - 1]->key[right - 1] >> 32);
+}
+
+static void
+check_possible(const PushSource *source, int k, uint64 key)
+{
+	if (!is_possible(source, k, key))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a server has counted what is no n-gram of this length")));
+}
+
+/* ------------------------------------------------------------------------
  * one histogram
  * ------------------------------------------------------------------------ */
+
+/* A histogram that servers fill. */
+typedef struct PushHistogram
+{
+	const PushSource *source;
+	int level;
+	Histogram *histogram;
+} PushHistogram;
 
 static void
 add_weight(void *state, int part, const WeightedItem *next)
 {
-	histogram_add(state, next->item, next->weight);
+	const PushHistogram *level = state;
+
+	check_possible(level->source, level->level, next->item.key);
+	histogram_add(level->histogram, next->item, next->weight);
 }
 
 static void
@@ -163,11 +212,11 @@ push_histogram(TextSource *base, int k, HistogramVisitor visit, void *arg)
 {
 	PushSource *source = (PushSource *) base;
 	bytea **spec = pack_specs(source, node_spec(source, k, 0));
-	Histogram *histogram = histogram_create(source->memory_limit);
+	PushHistogram level = {source, k, histogram_create(source->memory_limit)};
 
-	pushdown_count(source->pushdown, spec, add_weight, histogram);
+	pushdown_count(source->pushdown, spec, add_weight, &level);
 	free_specs(source, spec);
-	histogram_consume(histogram, visit, arg);
+	histogram_consume(level.histogram, visit, arg);
 }
 
 /* ------------------------------------------------------------------------
@@ -179,6 +228,7 @@ take_finding(void *state, int part, const WeightedItem *next)
 {
 	PushRounds *rounds = state;
 
+	check_possible(rounds->source, rounds->level, next->item.key);
 	if (rounds->n == rounds->capacity)
 	{
 		rounds->capacity *= 2;
@@ -263,6 +313,7 @@ push_rounds_begin(TextSource *base, int k, int draw)
 												   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(source->rounds_context);
 	rounds = palloc0(sizeof(PushRounds));
+	rounds->source = source;
 	rounds->level = k;
 	rounds->draw = draw;
 	rounds->capacity = 1024;
