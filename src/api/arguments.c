@@ -122,11 +122,15 @@ parse_schedule(const OptionEither *schedule, NgramQuery *query)
 		bad_argument("schedule", "positive and finite, where it is a number");
 }
 
+/*
+ * Left to us, dpne is counted where the rows are, but dpne-mr is not: its rounds would read
+ * and tokenise them anew many times, which pays on many servers only.
+ */
 static NgramExecution
 parse_execution(const char *name, const NgramQuery *query)
 {
 	if (strcmp(name, "auto") == 0)
-		return ngram_by_levels(query->method) ? EXECUTION_AUTO : EXECUTION_LOCAL;
+		return query->method == METHOD_DPNE ? EXECUTION_AUTO : EXECUTION_LOCAL;
 	if (strcmp(name, "local") == 0)
 		return EXECUTION_LOCAL;
 	if (strcmp(name, "pushdown") != 0)

@@ -13,8 +13,8 @@
  *
  * Policies.  Users add one after the other, in the order of a keyed hash of the user, and
  * where those are equal in the one in which users arrive, which is that of the users
- * themselves (read.c checks it; so the corpus is read in order).  So whoever is added or taken away, the order of all
- * others stays; policy.c has the rest.  An item that users come to too late to add
+ * themselves: for policies the corpus is read in order (read.c checks it).  So whoever is
+ * added or taken away, the order of all others stays; policy.c has the rest.  An item that users come to too late to add
  * anything is in the support with the weight 0 that it has: what others have in their
  * lists must not decide whether noise is drawn for it.
  *

@@ -133,9 +133,11 @@ foreach my $name (sort keys %calls)
 	my ($expected) = rows('here', $calls{$name});
 
 	like($expected, qr/^[1-9]\d* /, "$name: there are n-grams");
+	# by itself dpne alone is counted there
+	my $call = $calls{$name} . ($name =~ /^dpne(,|$)/ ? '' : q{, options => '{"execution": "pushdown"}'});
 	foreach my $relation (qw(hashed ranged nested))
 	{
-		my ($rows, $execution) = rows($relation, $calls{$name});
+		my ($rows, $execution) = rows($relation, $call);
 
 		is("$rows $execution", "$expected pushdown", "$name: $relation is counted on the servers, and the rows are the same");
 	}
@@ -151,6 +153,7 @@ is_deeply([ rows('by_name', $calls{dpne}) ], [ $named, 'pushdown' ], 'users are 
 is_deeply([ rows('hashed', qq{$calls{dpne}, options => '{"execution": "local"}'}) ], [ $expected, 'local' ],
 	'what is on servers can be read from there all the same');
 is_deeply([ rows('here', qq{$calls{dpne}}) ], [ $expected, 'local' ], 'what is here is counted here');
+is((rows('hashed', $calls{'dpne-mr'}))[1], 'local', 'rounds are counted there only if that is asked for');
 
 # ------------------------------------------------------------------------
 # what travels
@@ -262,7 +265,7 @@ is_deeply([ rows('here', $calls{dpne} . $must) ], [ $expected, 'pushdown' ], 'th
 my %of_period;
 foreach my $period ('2026-01-15', '2026-02-15')
 {
-	my $arguments = qq{max_length => 2, options => '{"period": "$period"}'};
+	my $arguments = qq{max_length => 2, method => 'dpne', options => '{"period": "$period"}'};
 
 	($of_period{$period}) = rows('timed_here', $arguments);
 	is_deeply([ rows('timed', $arguments) ], [ $of_period{$period}, 'pushdown' ], "the servers count the rows of $period");
