@@ -61,16 +61,16 @@ document_write(const UserType *users, Document *to, const Document *header, Datu
 	char *data = (char *) (to + 1);
 
 	*to = *header;
-	if (header->n % 2 != 0)
-		((uint32 *) (data + user_size))[header->n] = 0;
+	/* what pads the two parts goes to files, too */
+	memset(data + user_size - sizeof(uint64), 0, sizeof(uint64));
 	if (type->typbyval)
 		*(Datum *) data = user;
 	else
-	{
-		memset(data + user_size - MAXIMUM_ALIGNOF, 0, MAXIMUM_ALIGNOF);
 		memcpy(data, DatumGetPointer(user), datumGetSize(user, false, type->typlen));
-	}
-	memcpy(data + user_size, words, header->n * sizeof(uint32));
+	data += user_size;
+	memcpy(data, words, header->n * sizeof(uint32));
+	if (header->n % 2 == 1)
+		((uint32 *) data)[header->n] = 0;
 }
 
 /* The record after this one in its chunk. */

@@ -26,7 +26,7 @@ struct WordFile
 typedef struct WordHeader
 {
 	uint64 key;
-	int len;
+	Size len;
 } WordHeader;
 
 /*
@@ -51,7 +51,7 @@ void
 word_file_add(WordFile *file, uint64 key, const char *bytes, int len)
 {
 	uint64 *place = &file->key[key & (file->recent - 1)];
-	WordHeader header = {.key = key, .len = len};
+	WordHeader header = {.key = key, .len = (Size) len};
 
 	if (*place == key + 1)
 		return;
@@ -75,14 +75,14 @@ word_file_visit(WordFile *file, WordFileVisitor visit, void *state)
 
 		CHECK_FOR_INTERRUPTS();
 		temp_file_read(file->file, &header, sizeof(header));
-		if ((Size) header.len > capacity)
+		if (header.len > capacity)
 		{
 			pfree(bytes);
-			capacity = (Size) header.len * 2;
+			capacity = header.len * 2;
 			bytes = MemoryContextAllocHuge(CurrentMemoryContext, capacity);
 		}
 		temp_file_read(file->file, bytes, header.len);
-		visit(state, header.key, bytes, header.len);
+		visit(state, header.key, bytes, (int) header.len);
 	}
 	pfree(bytes);
 }
