@@ -34,19 +34,19 @@
 /* An n-gram's place while n-grams are added. */
 typedef struct PlaceEntry
 {
-	uint64 key;
+	ItemKey item;
 	uint32 place;
 	char status;
 } PlaceEntry;
 
-#define PLACES_HASH(key) ((uint32) dp_splitmix_finish(key))
+#define PLACES_HASH(item) ((uint32) dp_splitmix_finish((item).key))
 
 #define SH_PREFIX places
 #define SH_ELEMENT_TYPE PlaceEntry
-#define SH_KEY_TYPE uint64
-#define SH_KEY key
+#define SH_KEY_TYPE ItemKey
+#define SH_KEY item
 #define SH_HASH_KEY(tb, k) PLACES_HASH(k)
-#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_EQUAL(tb, a, b) ((a).key == (b).key && (a).content == (b).content)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -136,7 +136,7 @@ static inline uint32
 place_of(TeamPart *part, ItemKey item)
 {
 	bool found;
-	PlaceEntry *entry = places_insert(part->table, item.key, &found);
+	PlaceEntry *entry = places_insert(part->table, item, &found);
 
 	if (!found)
 		entry->place = append_gram(part, item);
@@ -262,7 +262,7 @@ add_places(TeamPart *part, Member *member, const ItemKey *item, Size n)
 	for (Size i = 0; i < n; i++)
 	{
 		if (i + PREFETCH_DISTANCE < n)
-			dp_prefetch(&part->table->data[PLACES_HASH(item[i + PREFETCH_DISTANCE].key) &
+			dp_prefetch(&part->table->data[PLACES_HASH(item[i + PREFETCH_DISTANCE]) &
 										   part->table->sizemask]);
 		member->place[member->added + i] = place_of(part, item[i]);
 	}
