@@ -29,6 +29,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "executor/spi.h"
@@ -45,6 +47,7 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 /* Parameters of the query, from 1. */
 #define TIME_FROM 1
@@ -327,9 +330,29 @@ query_is_safe(const CachedPlanSource *source)
 	return true;
 }
 
-/* The bytes of the rows that the planner expects. */
+/* The bytes of a relation, which every role may ask for; of a foreign one as ANALYZE found it. */
 static double
-expected_size(SPIPlanPtr plan)
+relation_size(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	double size;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (RELKIND_HAS_STORAGE(form->relkind))
+		size = (double) DatumGetInt64(
+			DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(relid)));
+	else
+		size = (double) form->relpages * BLCKSZ;
+	ReleaseSysCache(tuple);
+	return size;
+}
+
+/* The bytes of the relations that the plan is about. */
+static double
+relations_size(SPIPlanPtr plan)
 {
 	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
 	double size = 0;
@@ -339,9 +362,11 @@ expected_size(SPIPlanPtr plan)
 		return 0;
 	foreach (cell, cached->stmt_list)
 	{
-		const Plan *top = lfirst_node(PlannedStmt, cell)->planTree;
+		const PlannedStmt *statement = lfirst_node(PlannedStmt, cell);
+		ListCell *relation;
 
-		size += top->plan_rows * top->plan_width;
+		foreach (relation, statement->relationOids)
+			size += relation_size(lfirst_oid(relation));
 	}
 	ReleaseCachedPlan(cached, NULL);
 	return size;
@@ -351,6 +376,8 @@ expected_size(SPIPlanPtr plan)
  * read_worth_workers: can parallel workers take part in what becomes of the rows, and is
  * it worth their start?  As for the server's own parallel plans both are decided
  * before any row is read, by what the query is made of and by min_parallel_table_scan_size.
+ * Not by how many rows the planner expects, nor how long: that comes of samples of the
+ * data, and the caller sets the limit and can see whether there are workers.
  */
 bool
 read_worth_workers(const ReadSpec *spec)
@@ -362,7 +389,7 @@ read_worth_workers(const ReadSpec *spec)
 	connect_spi();
 	plan = prepare_query(spec, false);
 	worth = query_is_safe(linitial(SPI_plan_get_plan_sources(plan))) &&
-			expected_size(plan) >= (double) min_parallel_table_scan_size * BLCKSZ;
+			relations_size(plan) >= (double) min_parallel_table_scan_size * BLCKSZ;
 	finish_spi();
 	read_guard_end(&guard);
 	return worth;
