@@ -5,13 +5,13 @@
 \echo '---- the floor: one pass that reads, tokenises and interns (the quickest of three passes each, one process)'
 WITH stages AS (SELECT dataset, stage, min(seconds) AS seconds FROM read_time GROUP BY 1, 2),
 parts AS (
-	SELECT dataset, max(seconds) FILTER (WHERE stage = 'query') AS query, max(seconds) FILTER (WHERE stage = 'tokens') AS tokens,
+	SELECT dataset, max(seconds) FILTER (WHERE stage = 'query') AS query, max(seconds) FILTER (WHERE stage = 'tokens') AS cut,
 		max(seconds) FILTER (WHERE stage = 'words') AS words, max(seconds) FILTER (WHERE stage = 'documents') AS documents,
 		max(seconds) FILTER (WHERE stage = 'corpus') AS corpus
 	FROM stages GROUP BY 1)
 SELECT p.dataset, x.part, round(x.seconds::numeric, 3) AS seconds, round((x.seconds * 1e9 / t.tokens)::numeric, 1) AS "ns a token"
 FROM parts p JOIN dataset_tokens t USING (dataset), LATERAL (VALUES
-	(1, 'read: the query alone', query), (2, 'tokenise', tokens - query), (3, 'intern', words - tokens), (4, 'floor', words),
+	(1, 'read: the query alone', query), (2, 'tokenise', cut - query), (3, 'intern', words - cut), (4, 'floor', words),
 	(5, 'store documents', documents - words), (6, 'group by user', corpus - documents)) x(place, part, seconds)
 ORDER BY p.dataset DESC, x.place;
 
@@ -43,7 +43,7 @@ SELECT w.dataset, w.method, w.work_mem, w.workers + 1 AS processes, round(w.seco
 	round(w.temp) AS "temp MB", w.rows
 FROM w LEFT JOIN f USING (dataset) ORDER BY w.dataset DESC, w.method, w.work_mem, w.workers;
 
-\echo '---- growth: git commits, :limit of memory in all, one process'
+\echo '---- growth: git commits, one process, work_mem' :limit 'and hash_mem_multiplier 1'
 WITH g AS (
 	SELECT method, copies, min(seconds) AS seconds, min(processor) AS processor, max(contexts_mb) AS contexts, max(pages_mb) AS pages,
 		max(temp_mb) AS temp, max(rows) AS rows
