@@ -164,7 +164,8 @@ take_name(Cursor *cursor, uint32 len)
 {
 	const char *name = len <= MAX_NAME ? take(cursor, len) : NULL;
 
-	if (name == NULL || memchr(name, '\0', len) != NULL)
+	/* it may come to stand in a message */
+	if (name == NULL || memchr(name, '\0', len) != NULL || !pg_verifymbstr(name, (int) len, true))
 		bad_spec();
 	return pnstrdup(name, len);
 }

@@ -33,6 +33,9 @@ FROM generate_series(0, length(push_test_spec(3, 5)) - 1, 2) n, unnest(ARRAY[0, 
 SELECT DISTINCT tries FROM tries(push_test_spec(3, 5) || '\x00'::bytea) ORDER BY 1;
 SELECT bool_and(tries IN ('an answer', 'NG005')) AS known FROM generate_series(1, 500) i,
 	tries(substr(decode(repeat(md5(i::text), 20), 'hex'), 1, i % 300));
+-- A name in no known encoding is in no message.
+SELECT set_byte(spec, position('word'::bytea IN spec) - 1, 246) AS spec FROM push_test_spec(3, 5) spec \gset
+SELECT dpngram.exact_counts(:'spec'::bytea, who, what) FROM few;
 
 -- Other columns than the coordinator's.
 SELECT try('SELECT dpngram.exact_counts(%s, what, who) FROM few', push_test_spec(1, 0)),
