@@ -10,11 +10,13 @@
 #include "common/dp_random.h"
 #include "ngram/pairs.h"
 
+#define PAIR_HASH(k) ((uint32) dp_splitmix_finish(k))
+
 #define SH_PREFIX pair_table
 #define SH_ELEMENT_TYPE PairEntry
 #define SH_KEY_TYPE uint64
 #define SH_KEY key
-#define SH_HASH_KEY(tb, k) ((uint32) dp_splitmix_finish(k))
+#define SH_HASH_KEY(tb, k) PAIR_HASH(k)
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -47,6 +49,13 @@ pairs_create(const GramSet *set, const Candidates *members)
 		pair_table_insert(pairs->table, set->key[i], &found)->number = i + 1;
 	}
 	return pairs;
+}
+
+/* Where the search for a key begins, if the numbers are not by rank: to be asked for soon. */
+const void *
+pairs_entry(const Pairs *pairs, uint64 key)
+{
+	return &pairs->table->data[PAIR_HASH(key) & pairs->table->sizemask];
 }
 
 /* pair_number() where the numbers are not by rank. */

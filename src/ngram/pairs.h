@@ -40,6 +40,7 @@ pair_rank(const Candidates *members, uint64 key)
 }
 
 extern Pairs *pairs_create(const GramSet *set, const Candidates *members);
+extern const void *pairs_entry(const Pairs *pairs, uint64 key);
 extern uint32 pairs_look_up(const Pairs *pairs, uint64 key);
 extern void pairs_free(Pairs *pairs);
 

@@ -1,6 +1,9 @@
 /*
  * prefetch.h
  *	  Asking for memory before it is needed.
+ *
+ * To be used in the loop itself: GCC 12 takes an inline function that does nothing else for
+ * one that does nothing at all.
  */
 #ifndef DPNGRAM_PREFETCH_H
 #define DPNGRAM_PREFETCH_H

@@ -169,15 +169,6 @@ is_other_word(const PartBuilder *builder, const NumberEntry *entry, ItemKey item
 	return builder->lists->k == 1 && builder->word[entry->number - 1].content != item.content;
 }
 
-/* The n-gram will be added soon. */
-static inline void
-builder_prefetch(const PartBuilder *builder, ItemKey item)
-{
-	const numbers_hash *table = builder->table;
-
-	dp_prefetch(&table->data[NUMBERS_HASH(item.key) & table->sizemask]);
-}
-
 /*
  * The n-gram's entry, or NULL if there is no room for another.  A word whose key another
  * word has goes by the next key: which of them is which their contents say.
@@ -416,8 +407,11 @@ round_lists_add_user(RoundLists *lists, const UserGrams *grams)
 	else
 		for (Size i = 0; i < items->n; i++)
 		{
+			const numbers_hash *table = builder->table;
+
 			if (i + PREFETCH_DISTANCE < items->n)
-				builder_prefetch(builder, items->item[i + PREFETCH_DISTANCE]);
+				dp_prefetch(&table->data[NUMBERS_HASH(items->item[i + PREFETCH_DISTANCE].key) &
+										 table->sizemask]);
 			builder_add(builder, lists->users, items->item[i]);
 		}
 	corpus_end_user(builder->users);

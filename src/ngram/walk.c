@@ -6,6 +6,7 @@
 
 #include "miscadmin.h"
 
+#include "ngram/prefetch.h"
 #include "ngram/walk.h"
 
 /*
@@ -15,10 +16,14 @@
 void
 walk_rewrite(CorpusUser *user, int k, NgramPruning pruning, const Pairs *numbers)
 {
+	bool far = numbers->number == NULL;
+
 	for (uint32 p = 0; p < user->n; p++)
 	{
 		uint64 key = walk_key(user, p, k, pruning);
 
+		if (far && p + PREFETCH_DISTANCE < user->n)
+			dp_prefetch(pairs_entry(numbers, walk_key(user, p + PREFETCH_DISTANCE, k, pruning)));
 		user->id[p] = key == 0 ? 0 : pair_number(numbers, key);
 	}
 }
