@@ -234,6 +234,29 @@ prepare_statement(const Pushdown *pushdown, const char *query)
  * will the servers count?
  * ------------------------------------------------------------------------ */
 
+/*
+ * The planner's choice between counting there and here is told before anything is charged,
+ * and goes by how many rows it expects, which comes of samples of the data.  With costs of
+ * the caller's making that could be asked for, a bit at a time.
+ */
+static void
+set_planner(void)
+{
+	static const char *const settings[][2] = {{"enable_indexscan", "off"},
+											  {"enable_indexonlyscan", "off"},
+											  {"enable_hashagg", "on"},
+											  {"enable_sort", "on"},
+											  {"force_parallel_mode", "off"},
+											  {"seq_page_cost", "1"},
+											  {"random_page_cost", "4"},
+											  {"cpu_tuple_cost", "0.01"},
+											  {"cpu_operator_cost", "0.0025"}};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+}
+
 static bool all_ship(const List *plans);
 
 /*
@@ -286,6 +309,7 @@ pushdown_ships(const Pushdown *pushdown)
 {
 	bool good;
 
+	set_planner();
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	good = statement_ships(pushdown, count_text(pushdown)) &&
@@ -437,7 +461,6 @@ run_statement(PushReceiver *receiver, const char *query, bytea **spec)
 static void
 run(PushReceiver *receiver, char *(*text)(const Pushdown *pushdown), bytea **spec)
 {
-	static const char *const off[] = {"enable_indexscan", "enable_indexonlyscan"};
 	ReadGuard guard = read_guard_begin(receiver->pushdown->read.owner);
 
 	receiver->pub.receiveSlot = receive_row;
@@ -447,9 +470,7 @@ run(PushReceiver *receiver, char *(*text)(const Pushdown *pushdown), bytea **spe
 	receiver->pub.mydest = DestTuplestore; /* as in read.c */
 	receiver->row_context = AllocSetContextCreate(CurrentMemoryContext, "dpngram row",
 												  ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < (int) lengthof(off); i++)
-		(void) set_config_option(off[i], "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-								 0, false);
+	set_planner();
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	run_statement(receiver, text(receiver->pushdown), spec);

@@ -230,6 +230,11 @@ refused('row-level security', q{ALTER TABLE hashed ENABLE ROW LEVEL SECURITY; AL
 	q{DROP POLICY p ON hashed; ALTER TABLE hashed NO FORCE ROW LEVEL SECURITY; ALTER TABLE hashed DISABLE ROW LEVEL SECURITY}, 'Row-level security');
 refused('a partition that the owner may not read', q{ALTER FOREIGN TABLE hashed_1 OWNER TO CURRENT_USER; CREATE USER MAPPING FOR CURRENT_USER SERVER s1 OPTIONS (user 'counter')},
 	q{ALTER FOREIGN TABLE hashed_1 OWNER TO owner}, 'may not read all of its partitions');
+# Costs of the caller's do not decide, else the refusal would tell what the planner knows of the rows.
+$here->safe_psql('postgres', join(';', map { "ALTER SERVER s$_ OPTIONS (ADD use_remote_estimate 'true', ADD fdw_tuple_cost '0.00001')" } (0 .. 2)));
+(undef, $charged) = failure('hashed', "max_length => 2, method => 'dpne'$must", 'SET cpu_operator_cost = 0; SET cpu_tuple_cost = 0;');
+is($charged, 1, 'whatever the caller says of costs, the servers count');
+$here->safe_psql('postgres', join(';', map { "ALTER SERVER s$_ OPTIONS (DROP use_remote_estimate, DROP fdw_tuple_cost)" } (0 .. 2)));
 foreach my $case ([ 'dpsu', q{method => 'dpsu-all'}, qr/NG005: argument "execution"/ ],
 	[ 'a text search parser', q{tokenizer => 'parser:pg_catalog.default'}, qr/Tokenizers of text search/ ])
 {
