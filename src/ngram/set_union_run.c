@@ -14,9 +14,9 @@
  * Policies.  Users add one after the other, in the order of a keyed hash of the user, and
  * where those are equal in the one in which users arrive, which is that of the users
  * themselves: for policies the corpus is read in order (read.c checks it).  So whoever is
- * added or taken away, the order of all others stays; policy.c has the rest.  An item that users come to too late to add
- * anything is in the support with the weight 0 that it has: what others have in their
- * lists must not decide whether noise is drawn for it.
+ * added or taken away, the order of all others stays; policy.c has the rest.  An item that
+ * users come to too late to add anything is in the support with the weight 0 that it has:
+ * what others have in their lists must not decide whether noise is drawn for it.
  *
  * Single.  One item a user, and an item that n users have is kept with probability pi(n)
  * (dp_keep.c).  Adding a user changes one n by 1 and no other item's fate.
