@@ -195,7 +195,11 @@ setup_parser(ParseState *pstate, void *spec)
 	pstate->p_ref_hook_state = spec;
 }
 
-/* Within SPI. */
+/*
+ * Within SPI.  The query is not itself parallel: whether PostgreSQL would find that cheaper
+ * depends on what it knows of the data, and on costs that the caller may set, and workers
+ * can be seen.
+ */
 static SPIPlanPtr
 prepare_query(const ReadSpec *spec, bool ordered)
 {
@@ -205,7 +209,6 @@ prepare_query(const ReadSpec *spec, bool ordered)
 	options.parserSetup = setup_parser;
 	options.parserSetupArg = unconstify(ReadSpec *, spec);
 	options.parseMode = RAW_PARSE_DEFAULT;
-	options.cursorOptions = CURSOR_OPT_PARALLEL_OK;
 	plan = SPI_prepare_extended(query_text(spec, ordered), &options);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_extended failed: %s", SPI_result_code_string(SPI_result));

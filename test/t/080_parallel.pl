@@ -178,7 +178,7 @@ is(rows('', call('mislabelled')), $rows, 'a view with a function that is not wha
 is(rows(q{SET default_transaction_isolation = 'serializable';}, $t), $rows, 'serializable');
 is(rows(q{SET default_transaction_isolation = 'repeatable read';}, $t), $rows, 'repeatable read');
 is(rows('SET max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;', $t), $rows,
-	'a query that itself is parallel');
+	'costs that would make any query parallel');
 
 # statements of all kinds around it
 is($node->safe_psql('postgres', "$settings " . qq{
