@@ -196,6 +196,7 @@ API_OBJS = \
 	src/api/plain_counts.o \
 	src/api/planning.o \
 	src/api/price.o \
+	src/api/progress.o \
 	src/api/release.o \
 	src/api/score.o \
 	src/api/set_union.o \

@@ -73,6 +73,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-
 RESET ROLE;
 SELECT mechanism, count(*) FROM dpngram.releases WHERE relation = 'ng.posts' AND mechanism IN ('dp_ngrams', 'dp_set_union') GROUP BY mechanism ORDER BY mechanism;
 
+-- a session that wants to know how far its call has come
+SET client_min_messages = notice;
+SET dpngram.progress = on;
+SELECT count(*) > 0 AS released FROM dp_ngrams('ng.posts', 'author', 'body', 4, 1e-6, max_length => 2);
+RESET dpngram.progress;
+SET client_min_messages = warning;
+
 SELECT dp_unprotect('ng.posts');
 DROP SCHEMA ng CASCADE;
 DROP ROLE regress_ng_owner, regress_ng_analyst;

@@ -15,6 +15,7 @@ PG_MODULE_MAGIC;
 
 int dpngram_test_seed = 0;
 int dpngram_max_parallel_workers = 2;
+bool dpngram_progress = false;
 
 void _PG_init(void);
 
@@ -33,6 +34,11 @@ _PG_init(void)
 							"and min_parallel_table_scan_size apply, too.",
 							&dpngram_max_parallel_workers, 2, 0, TEAM_MAX_WORKERS, PGC_USERSET, 0,
 							NULL, NULL, NULL);
+	DefineCustomBoolVariable("dpngram.progress",
+							 "Tells by NOTICEs how far a private release has come.",
+							 "They say no more than the released rows do, but when they come "
+							 "depends on the data.",
+							 &dpngram_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	ledger_init();
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("dpngram");

@@ -16,6 +16,7 @@
 #include "common/shortest_dec.h"
 
 #include "api/price.h"
+#include "api/progress.h"
 #include "api/release.h"
 #include "api/settings.h"
 #include "compat.h"
@@ -86,6 +87,7 @@ extract(NgramRun *run, Extraction *extraction)
 
 	extraction->plan = release->plan;
 	extraction->noise = run->noise;
+	extraction->progress = progress_length;
 	extraction->memory_limit = extract_memory_limit();
 	release->released = (ReleasedGrams){0};
 	extract_ngrams(extraction, &release->released);

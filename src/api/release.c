@@ -22,6 +22,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "api/progress.h"
 #include "api/release.h"
 #include "api/settings.h"
 #include "api/shadow.h"
@@ -192,6 +193,7 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	LedgerRequest request;
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
+	CommandDest outer;
 
 	if (methods->prepare)
 		prepare(methods, state, &spec);
@@ -200,20 +202,24 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	receipt = charge(access, request);
 
 	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
+	outer = progress_begin(client);
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
 		whereToSendOutput = DestNone;
+		progress_reading();
 		run(methods, state, &spec, receipt.chosen);
 		methods->rows(state, rsinfo);
 	}
 	PG_CATCH();
 	{
 		whereToSendOutput = client;
+		progress_end(outer);
 		mask_error(&receipt, caller);
 	}
 	PG_END_TRY();
 	whereToSendOutput = client;
+	progress_end(outer);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	pgBufferUsage = usage;

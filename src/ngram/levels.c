@@ -92,6 +92,13 @@ append_rows(const Levels *levels, int k, ReleasedGrams *released)
 	}
 }
 
+static void
+tell_length(const Extraction *extraction, int k)
+{
+	if (extraction->progress != NULL)
+		extraction->progress(k, extraction->plan->nsteps);
+}
+
 /* Level by level, from whatever source the texts have: by default this process's own. */
 void
 extract_levels(Extraction *extraction, ReleasedGrams *released)
@@ -106,12 +113,16 @@ extract_levels(Extraction *extraction, ReleasedGrams *released)
 		levels.source = source_local_create(&spec, extraction->vocabulary, extraction->corpus,
 											extraction->memory_limit);
 	}
+	tell_length(extraction, 1);
 	levels.set[1] = extraction->plan->query.method == METHOD_DPNE ?
 						extract_words(extraction, levels.source, &levels.word) :
 						extract_first_rounds(&levels);
 	more = levels.set[1]->n > 0;
 	for (levels.k = 2; more && levels.k <= extraction->plan->nsteps; levels.k++)
+	{
+		tell_length(extraction, levels.k);
 		more = extract_level(&levels);
+	}
 	for (int k = 1; k <= extraction->plan->nsteps && levels.set[k] != NULL; k++)
 		append_rows(&levels, k, released);
 	if (extraction->source == NULL)
