@@ -41,10 +41,12 @@ typedef struct Extraction
 	Vocabulary *vocabulary;
 	Corpus *corpus;
 	Noise *noise;
-	TextSource *source;							  /* methods by level: of the texts, instead of the two before */
-	Size memory_limit;							  /* bytes, for all that a level takes beside the corpus */
-	void (*progress)(int length, int max_length); /* a length is begun; may be NULL */
-	const ExtractTrace *trace;					  /* NULL but in tests */
+	TextSource *source;		   /* methods by level: of the texts, instead of the two before */
+	Size memory_limit;		   /* bytes, for all that a level takes beside the corpus */
+	const ExtractTrace *trace; /* NULL but in tests */
+
+	/* a length is begun; may be NULL */
+	void (*progress)(int length, int max_length);
 
 	/* out: steps whose noise was drawn, and where it was decided on the way its mu^2 */
 	int steps_done;
