@@ -119,7 +119,13 @@ spell_found(const FoundWords *found, TextSource *source)
 		item[i] = found->word[i].item;
 	source->methods->spell(source, item, (uint32) found->n, text);
 	for (Size i = 0; i < found->n; i++)
+	{
+		/* words are looked up by their keys: nothing is found where another has the same */
+		if (text[i].bytes == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR), errmsg("two words share a fingerprint")));
 		spelled[i] = (SpelledWord){found->word[i], text[i]};
+	}
 	qsort(spelled, found->n, sizeof(SpelledWord), compare_spelled);
 	pfree(item);
 	pfree(text);
