@@ -136,7 +136,7 @@ growth()
             watch_call growth grown $method "$copies" "$GROWTH_MEM" 0 1
             if [ "$copies" = 8 ]; then watch_call large grown $method "$copies" 256MB 0 1; fi
             if [ "$copies" -le 8 ]; then
-                for run in 1 2; do
+                for run in $(seq 1 $((copies > 2 ? 1 : 2))); do
                     for workers in 0 1; do
                         watch_call pair grown $method "$copies" 256MB $workers $run
                     done
@@ -196,8 +196,8 @@ scale()
     took breakdown
     growth
     took growth
-    scale_pure_sql
-    took "pure SQL"
     sql --file="$here/scale/tables.sql" --set=limit="$GROWTH_MEM" || status=1
     draw_scale
+    scale_pure_sql
+    took "pure SQL"
 }
