@@ -28,11 +28,11 @@
 #include "ngram/extract.h"
 #include "ngram/node_count.h"
 #include "ngram/noise.h"
+#include "ngram/users.h"
 #include "ngram/walk.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/pg_locale.h"
 
 struct NodeCounter
 {
@@ -141,7 +141,7 @@ check_sameness(const NodeSpec *spec, Oid user_type, Oid collation, Oid text_type
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_COLUMN),
 				 errmsg("the users' column has a nondeterministic collation")));
-	if (spec->byte_order && !(OidIsValid(collation) && lc_collate_is_c(collation)))
+	if (spec->byte_order && !collation_is_bytes(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_COLUMN),
 				 errmsg("the users' column has not the collation \"C\", by which its relation is "

@@ -13,6 +13,7 @@
 
 #include "dpngram_errcodes.h"
 #include "miscadmin.h"
+#include "compat.h"
 #include "ngram/node_pack.h"
 #include "ngram/plan.h"
 #include "ngram/walk.h"

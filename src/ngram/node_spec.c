@@ -17,6 +17,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "compat.h"
 #include "ngram/fingerprint.h"
 #include "ngram/node_spec.h"
 #include "utils/memutils.h"

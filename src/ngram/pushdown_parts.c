@@ -20,6 +20,7 @@
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "ngram/pushdown.h"
+#include "ngram/users.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -27,7 +28,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
-#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
@@ -70,7 +70,7 @@ key_is_user(Pushdown *pushdown, Relation parent)
 	if (key->strategy == PARTITION_STRATEGY_RANGE)
 	{
 		pushdown->byte_order = true;
-		return lc_collate_is_c(collation) && lc_collate_is_c(key->parttypcoll[0]);
+		return collation_is_bytes(collation) && collation_is_bytes(key->parttypcoll[0]);
 	}
 	return get_collation_isdeterministic(collation);
 }

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "utils/datum.h"
 #include "utils/typcache.h"
 
@@ -48,6 +49,16 @@ static inline bool
 same_user(const UserType *type, Datum a, Datum b)
 {
 	return same_value(type, a, b) || user_compare(type, a, b) == 0;
+}
+
+/*
+ * Does this collation order by bytes on every server?  (That of a database may, too, but
+ * not on the next one; and utils/pg_locale.h, which could tell, wants the headers of ICU.)
+ */
+static inline bool
+collation_is_bytes(Oid collation)
+{
+	return collation == C_COLLATION_OID || collation == POSIX_COLLATION_OID;
 }
 
 #endif /* DPNGRAM_USERS_H */
