@@ -247,7 +247,8 @@ SQL_PIECES = \
 	src/sql/28_local_reports.sql \
 	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
-	src/sql/40_planning.sql
+	src/sql/40_planning.sql \
+	src/sql/50_comments.sql
 
 # The upgrade from the version before, likewise, with the very pieces of the install
 # script that hold what is new since, and the views (doc/internals.md).
@@ -271,6 +272,7 @@ UPGRADE_PIECES = \
 	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
+	src/sql/50_comments.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql
 
 DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)

@@ -235,22 +235,45 @@ RESET session_replication_role;
 SELECT dpngram.append_only();
 RESET search_path;
 
--- every object has a comment, sequences and triggers too, and every column that PUBLIC can read
-SELECT pg_describe_object(d.classid, d.objid, 0) AS uncommented
-  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
- WHERE e.extname = 'dpngram' AND d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
-	AND obj_description(d.objid, d.classid::regclass::name) IS NULL
-UNION ALL
-SELECT pg_describe_object('pg_trigger'::regclass, oid, 0)
-  FROM pg_trigger
- WHERE tgrelid IN ('dpngram.release'::regclass, 'dpngram.release_end'::regclass) AND NOT tgisinternal
-	AND obj_description(oid, 'pg_trigger') IS NULL
-UNION ALL
-SELECT format('column %s of %s', attname, attrelid::regclass)
-  FROM pg_attribute
- WHERE attrelid IN ('dpngram.budget'::regclass, 'dpngram.releases'::regclass)
-	AND col_description(attrelid, attnum) IS NULL
+-- every object has a comment of one line that does not read as a sentence: members of
+-- the extension, columns, triggers, indexes and constraints that were given a name
+WITH member AS (
+	SELECT d.classid, d.objid
+	  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+	 WHERE e.extname = 'dpngram' AND d.deptype = 'e'
+), relation AS (
+	SELECT c.oid, c.relkind FROM member JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid
+	UNION ALL
+	SELECT t.typrelid, 'c' FROM member JOIN pg_type t ON classid = 'pg_type'::regclass AND objid = t.oid
+	 WHERE t.typrelid <> 0 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c')
+), object (classid, objid, objsubid) AS (
+	-- types of rows and arrays are made with what they belong to
+	SELECT classid, objid, 0 FROM member
+	 WHERE classid <> 'pg_type'::regclass OR objid = 'dpngram.oue_estimate'::regtype
+	UNION ALL
+	SELECT 'pg_class'::regclass, a.attrelid, a.attnum
+	  FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped
+	 WHERE r.relkind <> 'S'
+	UNION ALL
+	SELECT 'pg_trigger'::regclass, t.oid, 0 FROM relation r JOIN pg_trigger t ON t.tgrelid = r.oid WHERE NOT t.tgisinternal
+	UNION ALL
+	SELECT 'pg_class'::regclass, i.indexrelid, 0 FROM relation r JOIN pg_index i ON i.indrelid = r.oid
+	 WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
+	UNION ALL
+	SELECT 'pg_constraint'::regclass, c.oid, 0 FROM relation r JOIN pg_constraint c ON c.conrelid = r.oid
+	 WHERE c.contype = 'c' AND cardinality(c.conkey) > 1
+)
+SELECT pg_describe_object(o.classid, o.objid, o.objsubid) AS object, c.description
+  FROM object o
+  LEFT JOIN pg_description c ON (c.classoid, c.objoid, c.objsubid) = (o.classid, o.objid, o.objsubid)
+ WHERE c.description IS NULL OR c.description ~ '^(?!Gaussian)[A-Z][a-z]|\.$|\n'
  ORDER BY 1;
+-- and every argument of a function a name
+SELECT p.oid::regprocedure AS nameless
+  FROM pg_proc p
+  JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+  JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+ WHERE e.extname = 'dpngram' AND (coalesce(cardinality(p.proargnames), 0) < p.pronargs OR '' = ANY (p.proargnames));
 
 SELECT dp_unprotect('renamed');
 SET client_min_messages = warning;

@@ -20,6 +20,17 @@ JOIN dpngram.release r ON r.dataset = c.source AND r.number <= c.releases
 WHERE c.by_period AND NOT c.forgotten AND r.epsilon IS NOT NULL;
 COMMENT ON VIEW dpngram.counted IS
 	'what counts in the periods of a dataset: its releases, and the calls of former datasets that it carries by period';
+COMMENT ON COLUMN dpngram.counted.dataset IS 'number of the dataset';
+COMMENT ON COLUMN dpngram.counted.grantee IS 'number of the grant that was used; NULL: by right of ownership, or carried';
+COMMENT ON COLUMN dpngram.counted.period_from IS 'the rows that were read are not older';
+COMMENT ON COLUMN dpngram.counted.period_to IS 'the rows that were read are older than this';
+COMMENT ON COLUMN dpngram.counted.mu2 IS 'price in mu squared';
+COMMENT ON COLUMN dpngram.counted.eps_pure IS 'price in pure epsilon';
+COMMENT ON COLUMN dpngram.counted.delta_add IS 'price in additive delta';
+COMMENT ON COLUMN dpngram.counted.rho IS 'price in rho, by zCDP';
+COMMENT ON COLUMN dpngram.counted.rho_delta IS 'price in additive delta, by zCDP';
+COMMENT ON COLUMN dpngram.counted.basic_epsilon IS 'price in epsilon, by plain sums';
+COMMENT ON COLUMN dpngram.counted.basic_delta IS 'price in delta, by plain sums';
 
 -- What a call that asks for no period finds spent.  One row a dataset, with grantee
 -- NULL, and one a grant.
@@ -55,3 +66,14 @@ CROSS JOIN LATERAL (
 ) s;
 COMMENT ON VIEW dpngram.spent_now IS
 	'what datasets and grants have spent; where the budget renews, in the period of a call that asks for none';
+COMMENT ON COLUMN dpngram.spent_now.dataset IS 'number of the dataset';
+COMMENT ON COLUMN dpngram.spent_now.grantee IS 'number of the grant; NULL: all of the dataset';
+COMMENT ON COLUMN dpngram.spent_now.period_from IS 'where the budget renews: the row tells of this period';
+COMMENT ON COLUMN dpngram.spent_now.period_to IS 'where the budget renews: the end of that period, not included';
+COMMENT ON COLUMN dpngram.spent_now.mu2_spent IS 'what was spent in mu squared';
+COMMENT ON COLUMN dpngram.spent_now.eps_pure_spent IS 'what was spent in pure epsilon';
+COMMENT ON COLUMN dpngram.spent_now.delta_add_spent IS 'what was spent in additive delta';
+COMMENT ON COLUMN dpngram.spent_now.rho_spent IS 'what was spent in rho, by zCDP';
+COMMENT ON COLUMN dpngram.spent_now.rho_delta_spent IS 'what was spent in additive delta, by zCDP';
+COMMENT ON COLUMN dpngram.spent_now.basic_epsilon_spent IS 'what was spent in epsilon, by plain sums';
+COMMENT ON COLUMN dpngram.spent_now.basic_delta_spent IS 'what was spent in delta, by plain sums';

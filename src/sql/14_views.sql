@@ -47,6 +47,11 @@ CROSS JOIN LATERAL (SELECT coalesce(dpngram.binding_matches(b.system_identifier,
 	b.user_attnum, b.user_type, b.owner, b.timeline, b.time_attnum, b.time_type), false) AS bound) m
 GROUP BY d.id;
 COMMENT ON VIEW dpngram.dataset_state IS 'present names of datasets'' relations, and whether the reader owns them';
+COMMENT ON COLUMN dpngram.dataset_state.id IS 'number of the dataset';
+COMMENT ON COLUMN dpngram.dataset_state.relation IS 'its relations by their present names';
+COMMENT ON COLUMN dpngram.dataset_state.bound IS 'all of them are those that it was made for';
+COMMENT ON COLUMN dpngram.dataset_state.owned IS 'the reader owns one of them, or may see everything';
+COMMENT ON COLUMN dpngram.dataset_state.partly IS 'some of them are those that it was made for';
 
 CREATE OR REPLACE VIEW dpngram.grantee_state AS
 SELECT g.id, g.dataset, coalesce(a.rolname, g.role::name) AS role, g.revoked IS NULL AS live,
@@ -55,6 +60,11 @@ FROM dpngram.grantee g
 LEFT JOIN dpngram.grantee_binding b ON b.grantee = g.id
 LEFT JOIN pg_roles a ON CASE WHEN b.grantee IS NULL THEN a.rolname = g.role ELSE a.oid = b.role END;
 COMMENT ON VIEW dpngram.grantee_state IS 'present names of grants'' roles, and whether the reader may use them';
+COMMENT ON COLUMN dpngram.grantee_state.id IS 'number of the grant';
+COMMENT ON COLUMN dpngram.grantee_state.dataset IS 'number of the dataset';
+COMMENT ON COLUMN dpngram.grantee_state.role IS 'the role by its present name';
+COMMENT ON COLUMN dpngram.grantee_state.live IS 'the grant was not taken away';
+COMMENT ON COLUMN dpngram.grantee_state.held IS 'the reader is the role, or a member of it';
 
 CREATE FUNCTION dpngram.remainder(cap numeric, spent numeric) RETURNS float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

@@ -22,10 +22,6 @@ RETURNS TABLE (n int, ngram text, weight float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_dp_ngrams'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.dp_ngrams(regclass, name, name, float8, float8, int, text, int, int[],
-	float8, text, float8, int, text, int, float8, jsonb) IS
-'n-grams of a protected text column that many users share, (epsilon, delta)-differentially private for each user; debits the dataset''s budget for good';
-
 CREATE FUNCTION @extschema@.dp_set_union(
 	relation regclass,
 	user_col name,
@@ -39,5 +35,3 @@ RETURNS TABLE (item text, weight float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_dp_set_union'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.dp_set_union(regclass, name, name, float8, float8, int, text, jsonb) IS
-'values of a protected column that many users share, (epsilon, delta)-differentially private for each user; debits the dataset''s budget for good';

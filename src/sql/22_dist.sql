@@ -24,4 +24,4 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.bayes_dp_dist(regclass, name, name, regclass, float8, float8, int, text, text,
 	int, int, float8, boolean, text, text, int, jsonb) IS
-'probability of each n-gram of a public vocabulary in a protected text column, (epsilon, delta)-differentially private for each user, unless method is local-sensitivity; debits the dataset''s budget for good';
+	'probabilities of public n-grams in a protected text column; debits the budget';

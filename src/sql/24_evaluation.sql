@@ -4,14 +4,12 @@
 CREATE FUNCTION @extschema@.ngrams(text text, n int, tokenizer text DEFAULT 'word')
 	RETURNS SETOF text LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 100
 	AS 'MODULE_PATHNAME', 'dpngram_ngrams';
-COMMENT ON FUNCTION @extschema@.ngrams(text, int, text) IS
-	'all n-grams of a text, with repeats and in order';
+COMMENT ON FUNCTION @extschema@.ngrams(text, int, text) IS 'all n-grams of a text, with repeats and in order';
 
 CREATE FUNCTION @extschema@.ngrams(tokens anyarray, n int)
 	RETURNS SETOF text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 100
 	AS 'MODULE_PATHNAME', 'dpngram_ngrams';
-COMMENT ON FUNCTION @extschema@.ngrams(anyarray, int) IS
-	'all n-grams of an array of tokens, with repeats and in order; a null element parts the array';
+COMMENT ON FUNCTION @extschema@.ngrams(anyarray, int) IS 'all n-grams of an array of tokens, with repeats and in order';
 
 CREATE FUNCTION dpngram.ngrams_of(value "any", n int, tokenizer text, max_tokens int)
 	RETURNS SETOF text LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 100
@@ -25,14 +23,14 @@ CREATE FUNCTION @extschema@.dp_public_ngrams(relation regclass, text_col name, n
 	RETURNS TABLE (ngram text, count bigint) LANGUAGE C STABLE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_public_ngrams';
 COMMENT ON FUNCTION @extschema@.dp_public_ngrams(regclass, name, int, bigint, name, text, int) IS
-	'n-grams of a public relation with exact counts, of occurrences or of users; refuses what a privacy budget protects';
+	'n-grams of a public relation with exact counts; refuses what a privacy budget protects';
 
 CREATE FUNCTION @extschema@.kanon_ngrams(relation regclass, user_col name, text_col name, k bigint,
 		max_length int DEFAULT 5, tokenizer text DEFAULT 'word', max_tokens int DEFAULT NULL)
 	RETURNS TABLE (n int, ngram text, users bigint) LANGUAGE C VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_kanon_ngrams';
 COMMENT ON FUNCTION @extschema@.kanon_ngrams(regclass, name, name, bigint, int, text, int) IS
-	'n-grams of at least k users with their exact number: k-anonymity, NOT differentially private; for the relation''s owner';
+	'n-grams of at least k users, by k-anonymity; for the relation''s owner, not private';
 
 -- What the aggregates are made of.  Their states are arrays of four numbers, an ordinary
 -- type, which parallel workers hand over as it is: only states of type internal have
@@ -71,13 +69,13 @@ CREATE AGGREGATE @extschema@.kl_divergence(p float8, q float8) (
 	SFUNC = dpngram.kl_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
 	FINALFUNC = dpngram.kl_final, COMBINEFUNC = dpngram.evaluation_combine, PARALLEL = SAFE);
 COMMENT ON AGGREGATE @extschema@.kl_divergence(float8, float8) IS
-	'Kullback-Leibler divergence of distribution q from distribution p, in nats: the sum of p ln(p / q)';
+	'divergence of distribution q from p after Kullback and Leibler, in nats: the sum of p ln(p / q)';
 
 CREATE AGGREGATE @extschema@.cross_entropy(count float8, p float8) (
 	SFUNC = dpngram.cross_entropy_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
 	FINALFUNC = dpngram.cross_entropy_final, COMBINEFUNC = dpngram.evaluation_combine, PARALLEL = SAFE);
 COMMENT ON AGGREGATE @extschema@.cross_entropy(float8, float8) IS
-	'cross-entropy of counts under distribution p, in nats: minus the sum of count ln p over the sum of counts';
+	'cross-entropy of counts under distribution p, in nats: minus the mean of ln p';
 
 CREATE AGGREGATE @extschema@.perplexity(p float8) (
 	SFUNC = dpngram.perplexity_accum, STYPE = float8[], INITCOND = '{0,0,0,0}',
@@ -91,7 +89,7 @@ CREATE FUNCTION @extschema@.ngram_score(dist regclass, relation regclass, text_c
 	LANGUAGE C STABLE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_ngram_score';
 COMMENT ON FUNCTION @extschema@.ngram_score(regclass, regclass, name, int, text) IS
-	'how likely each text of a relation is under a distribution over n-grams: the sum of ln P(word | words before); null where an n-gram of it is unknown';
+	'how likely each text of a relation is under a distribution over n-grams';
 
 -- The parts of an n-gram.
 
@@ -111,16 +109,16 @@ CREATE FUNCTION @extschema@.dp_next_words(dist regclass, prefix text, k int DEFA
 	RETURNS TABLE (word text, probability float8) LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 5
 	AS 'MODULE_PATHNAME', 'dpngram_next_words';
 COMMENT ON FUNCTION @extschema@.dp_next_words(regclass, text, int, text) IS
-	'the words most likely to follow a text, by a relation of n-grams with their probability or weight';
+	'the words most likely to follow a text, by a relation of n-grams';
 
 CREATE FUNCTION @extschema@.dp_next_words(dist regclass, prefix anyarray, k int DEFAULT 5)
 	RETURNS TABLE (word text, probability float8) LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 5
 	AS 'MODULE_PATHNAME', 'dpngram_next_words';
 COMMENT ON FUNCTION @extschema@.dp_next_words(regclass, anyarray, int) IS
-	'the tokens most likely to follow an array of tokens';
+	'the tokens most likely to follow an array of tokens, by a relation of n-grams';
 
 CREATE FUNCTION @extschema@.dp_index_next_words(dist regclass)
 	RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_index_next_words';
 COMMENT ON FUNCTION @extschema@.dp_index_next_words(regclass) IS
-	'creates the index that makes dp_next_words fast on a table or materialized view';
+	'creates the index that makes dp_next_words fast';

@@ -26,4 +26,4 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.dp_membership_attack(regclass, name, name, regclass, float8, float8, int, text,
 	text, int, int, float8, boolean, text, text, int, int, float8, jsonb) IS
-'attacks releases of bayes_dp_dist with and without the user who contributes most: how often they tell that the user is there, and a lower bound of the epsilon that this proves; for the relation''s owner, not private';
+	'how well releases of bayes_dp_dist tell who is in them; for the relation''s owner, not private';

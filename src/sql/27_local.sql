@@ -15,8 +15,7 @@ RETURNS TABLE (term text, frequency float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_frequent_terms'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.ldp_frequent_terms(regclass, name, name, float8, int, text, text, int, boolean,
-	jsonb) IS
-'the k terms of a protected column that most users have, with the estimated number of those users and its standard deviation; each user''s answers are epsilon-differentially private on their own; the number of users is released; debits the dataset''s budget for good';
+	jsonb) IS 'terms that most users have in a protected column, by randomised answers; debits the budget';
 
 CREATE FUNCTION @extschema@.frequent_terms_fscore(
 	terms text[],
@@ -73,4 +72,4 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION @extschema@.frequent_terms_fscore(text[], regclass, name, name, int) IS
-'precision, recall and F-score of terms against the k that truly most users of a relation have, or as many as there are terms; not private, for the relation''s owner only';
+	'precision and recall of terms against the truth; for the relation''s owner, not private';

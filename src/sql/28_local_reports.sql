@@ -11,14 +11,14 @@ RETURNS jsonb
 AS 'MODULE_PATHNAME', 'dpngram_ldp_begin'
 LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.ldp_round(text, float8, int, text, int, jsonb) IS
-'the first round of a collection of terms from clients, to be published: what they are asked, and how; all methods but privtrie have no other';
+'the first round of a collection of terms from clients: what they are asked, and how';
 
 CREATE FUNCTION @extschema@.ldp_round(rounds jsonb[], reports regclass, report_col name DEFAULT 'report')
 RETURNS jsonb
 AS 'MODULE_PATHNAME', 'dpngram_ldp_round'
 LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.ldp_round(jsonb[], regclass, name) IS
-'the next round of a collection, from the rounds published so far and the reports that came; NULL when all has been asked';
+'the next round of a collection, by the rounds and reports so far; NULL when all has been asked';
 
 CREATE FUNCTION @extschema@.ldp_encode(
 	method text,
@@ -30,24 +30,25 @@ RETURNS jsonb
 AS 'MODULE_PATHNAME', 'dpngram_ldp_encode'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.ldp_encode(text, text, float8, jsonb, bytea) IS
-'a client''s report of its term, epsilon-differentially private; NULL where the round does not ask this client; a client answers a collection once';
+	'a client''s randomised report of its term; NULL where the round does not ask this client';
 
 CREATE FUNCTION @extschema@.ldp_decode(rounds jsonb[], reports regclass, report_col name DEFAULT 'report')
 RETURNS TABLE (term text, frequency float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_ldp_decode'
 LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.ldp_decode(jsonb[], regclass, name) IS
-'the terms that most clients have, from their reports: estimated numbers of the clients that reported, and standard deviations; no budget is debited, since reports are private as they are';
+	'the terms that most clients have, estimated from their reports';
 
 -- One bit of each client.
 
 CREATE FUNCTION @extschema@.oue_bit(truth boolean, epsilon float8) RETURNS boolean
 	LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_bit';
-COMMENT ON FUNCTION @extschema@.oue_bit(boolean, float8) IS
-	'a client''s report of one bit, epsilon-differentially private (optimised randomised response); a bit that is NULL is reported like one that is false';
+COMMENT ON FUNCTION @extschema@.oue_bit(boolean, float8) IS 'a client''s randomised report of one bit';
 
 CREATE TYPE dpngram.oue_estimate AS (count float8, stddev float8);
 COMMENT ON TYPE dpngram.oue_estimate IS 'what oue_count returns: an unbiased estimate and its standard deviation';
+COMMENT ON COLUMN dpngram.oue_estimate.count IS 'how many bits are true, estimated; it may be negative';
+COMMENT ON COLUMN dpngram.oue_estimate.stddev IS 'standard deviation of the estimate';
 
 CREATE FUNCTION dpngram.oue_accum(state float8[], answer boolean, epsilon float8) RETURNS float8[]
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dpngram_oue_accum';
@@ -65,4 +66,4 @@ CREATE AGGREGATE @extschema@.oue_count(answer boolean, epsilon float8) (
 	SFUNC = dpngram.oue_accum, STYPE = float8[], INITCOND = '{0,0,0}',
 	FINALFUNC = dpngram.oue_final, COMBINEFUNC = dpngram.oue_combine, PARALLEL = SAFE);
 COMMENT ON AGGREGATE @extschema@.oue_count(boolean, float8) IS
-	'unbiased estimate of how many clients'' bits are true, from what oue_bit reported, and its standard deviation';
+	'how many clients'' bits are true, estimated from what oue_bit reported';

@@ -5,12 +5,12 @@
  * owner's until it is granted.
  */
 
-CREATE FUNCTION dpngram.exact_counts_add(internal, bytea, "any", "any")
+CREATE FUNCTION dpngram.exact_counts_add(state internal, spec bytea, person "any", document "any")
 RETURNS internal
 AS 'MODULE_PATHNAME', 'dpngram_exact_counts_add'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION dpngram.exact_counts_end(internal)
+CREATE FUNCTION dpngram.exact_counts_end(state internal)
 RETURNS bytea
 AS 'MODULE_PATHNAME', 'dpngram_exact_counts_end'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -23,18 +23,18 @@ CREATE AGGREGATE dpngram.exact_counts(spec bytea, person "any", document "any") 
 	PARALLEL = SAFE);
 
 COMMENT ON FUNCTION dpngram.exact_counts_add(internal, bytea, "any", "any") IS
-'implementation of dpngram.exact_counts';
+'transition function of dpngram.exact_counts';
 COMMENT ON FUNCTION dpngram.exact_counts_end(internal) IS
-'implementation of dpngram.exact_counts';
+'final function of dpngram.exact_counts';
 COMMENT ON AGGREGATE dpngram.exact_counts(bytea, "any", "any") IS
 'exact sums of persons'' weights by n-gram, without noise: not private; for coordinators of dp_ngrams alone';
 
-CREATE FUNCTION dpngram.exact_user_counts_add(internal, bytea, "any", "any")
+CREATE FUNCTION dpngram.exact_user_counts_add(state internal, spec bytea, person "any", document "any")
 RETURNS internal
 AS 'MODULE_PATHNAME', 'dpngram_exact_user_counts_add'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION dpngram.exact_user_counts_end(internal)
+CREATE FUNCTION dpngram.exact_user_counts_end(state internal)
 RETURNS bytea
 AS 'MODULE_PATHNAME', 'dpngram_exact_user_counts_end'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -48,9 +48,9 @@ CREATE AGGREGATE dpngram.exact_user_counts(spec bytea, person "any", document "a
 	PARALLEL = SAFE);
 
 COMMENT ON FUNCTION dpngram.exact_user_counts_add(internal, bytea, "any", "any") IS
-'implementation of dpngram.exact_user_counts';
+'transition function of dpngram.exact_user_counts';
 COMMENT ON FUNCTION dpngram.exact_user_counts_end(internal) IS
-'implementation of dpngram.exact_user_counts';
+'final function of dpngram.exact_user_counts';
 COMMENT ON AGGREGATE dpngram.exact_user_counts(bytea, "any", "any") IS
 'one person''s exact weights by n-gram, without noise: not private; for coordinators of dp_ngrams alone';
 
@@ -63,12 +63,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 100;
 COMMENT ON FUNCTION dpngram.unpacked_counts(bytea) IS
 'the n-grams and weights that exact_counts or exact_user_counts has packed';
 
-CREATE FUNCTION dpngram.exact_words_add(internal, bytea, "any", "any")
+CREATE FUNCTION dpngram.exact_words_add(state internal, spec bytea, person "any", document "any")
 RETURNS internal
 AS 'MODULE_PATHNAME', 'dpngram_exact_words_add'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION dpngram.exact_words_end(internal)
+CREATE FUNCTION dpngram.exact_words_end(state internal)
 RETURNS text[]
 AS 'MODULE_PATHNAME', 'dpngram_exact_words_end'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -80,9 +80,9 @@ CREATE AGGREGATE dpngram.exact_words(spec bytea, person "any", document "any") (
 	PARALLEL = SAFE);
 
 COMMENT ON FUNCTION dpngram.exact_words_add(internal, bytea, "any", "any") IS
-'implementation of dpngram.exact_words';
+'transition function of dpngram.exact_words';
 COMMENT ON FUNCTION dpngram.exact_words_end(internal) IS
-'implementation of dpngram.exact_words';
+'final function of dpngram.exact_words';
 COMMENT ON AGGREGATE dpngram.exact_words(bytea, "any", "any") IS
 'the texts of words whose keys are given: not private; for coordinators of dp_ngrams alone';
 

@@ -5,7 +5,7 @@ CREATE FUNCTION @extschema@.dp_doctor(dataset name DEFAULT NULL)
 	LANGUAGE C VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_doctor';
 COMMENT ON FUNCTION @extschema@.dp_doctor(name) IS
-	'what is wrong with a dataset, or with all that the caller owns; reads only';
+	'what weakens a privacy budget, or all that the caller owns; reads only';
 
 CREATE FUNCTION dpngram.doctor_checks()
 	RETURNS TABLE (finding text, severity text, scope text, remedy text)

@@ -12,13 +12,13 @@ CREATE FUNCTION @extschema@.dp_remaining(dataset name)
 	LANGUAGE C VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_remaining';
 COMMENT ON FUNCTION @extschema@.dp_remaining(name) IS
-	'what the caller may still spend of a privacy budget, exactly, lane by lane';
+	'what the caller may still spend of a privacy budget, lane by lane';
 
 CREATE FUNCTION @extschema@.dp_export_events(dataset name)
 	RETURNS jsonb LANGUAGE C VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'dpngram_export_events';
 COMMENT ON FUNCTION @extschema@.dp_export_events(name) IS
-	'the releases of a dataset as events of Google''s library dp_accounting';
+	'the releases of a privacy budget as events of Google''s library dp_accounting';
 
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 

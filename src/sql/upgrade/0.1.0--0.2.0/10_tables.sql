@@ -44,12 +44,6 @@ ALTER TABLE dpngram.dataset
 		WHEN 'basic' THEN num_nulls(basic_epsilon_cap, basic_delta_cap) = 0
 		ELSE false END),
 	ADD CONSTRAINT dataset_renews_check CHECK (num_nulls(renews, renewal, time_zone) IN (0, 3));
-COMMENT ON TABLE dpngram.dataset IS 'one privacy budget: the sums of its releases in the lanes of every accounting, and the caps of its own';
-COMMENT ON COLUMN dpngram.dataset.accounting IS 'how releases add up: gdp, zcdp or basic';
-COMMENT ON COLUMN dpngram.dataset.renews IS 'length of the periods that have a budget each; NULL: one budget for ever';
-COMMENT ON COLUMN dpngram.dataset.releases IS 'number of its rows in dpngram.release';
-COMMENT ON COLUMN dpngram.dataset.chain IS 'digest of the last of them';
-COMMENT ON COLUMN dpngram.dataset.public_user_count IS 'the owner declared how many users its relations have to be public, as releases under local differential privacy need';
 
 ALTER TABLE dpngram.relation
 	DROP CONSTRAINT relation_dataset_fkey,
@@ -58,9 +52,6 @@ ALTER TABLE dpngram.relation
 	ADD detached timestamptz,
 	ADD detached_after bigint,
 	ADD CONSTRAINT relation_detached_check CHECK (num_nulls(detached, detached_after) IN (0, 2));
-COMMENT ON COLUMN dpngram.relation.time_col IS 'the column that tells a row''s period, where the budget renews';
-COMMENT ON COLUMN dpngram.relation.detached IS 'when it was taken out of the dataset';
-COMMENT ON COLUMN dpngram.relation.detached_after IS 'number of the dataset''s last release until then';
 
 ALTER TABLE dpngram.relation_binding
 	ADD timeline bigint,
@@ -68,8 +59,6 @@ ALTER TABLE dpngram.relation_binding
 	ADD time_type oid NOT NULL DEFAULT 0,
 	ADD children oid[] NOT NULL DEFAULT '{}',
 	ADD children_until bigint[] NOT NULL DEFAULT '{}';
-COMMENT ON COLUMN dpngram.relation_binding.children IS 'partitions and children that it had when it was read';
-COMMENT ON COLUMN dpngram.relation_binding.children_until IS 'number of the dataset''s release by which each of them was gone; 0: still there';
 
 ALTER TABLE dpngram.grantee
 	DROP CONSTRAINT grantee_dataset_fkey,
@@ -95,9 +84,6 @@ ALTER TABLE dpngram.release
 	ADD period_to timestamptz,
 	ADD number bigint,
 	ADD digest bytea;
-COMMENT ON COLUMN dpngram.release.events IS 'what the mechanism did, by which any accounting can price it';
-COMMENT ON COLUMN dpngram.release.number IS 'its place among the dataset''s releases, from 1';
-COMMENT ON COLUMN dpngram.release.digest IS 'SHA-256 of the previous release''s digest and this row';
 
 CREATE TABLE dpngram.carried (
 	dataset integer NOT NULL,
@@ -107,9 +93,5 @@ CREATE TABLE dpngram.carried (
 	releases bigint NOT NULL,
 	PRIMARY KEY (dataset, source)
 );
-COMMENT ON TABLE dpngram.carried IS 'whose spending a dataset carries: former datasets of its relations';
-COMMENT ON COLUMN dpngram.carried.forgotten IS 'it began without that spending, by a superuser''s word';
-COMMENT ON COLUMN dpngram.carried.by_period IS 'the source''s calls count each in its own period; else their sum was debited';
-COMMENT ON COLUMN dpngram.carried.releases IS 'the source''s releases after this number are not counted';
 SELECT pg_catalog.pg_extension_config_dump('dpngram.carried', '');
 
