@@ -166,7 +166,9 @@ LEDGER_OBJS = \
 	src/ledger/public.o \
 	src/ledger/relation.o \
 	src/ledger/replica.o \
+	src/ledger/report.o \
 	src/ledger/resume.o \
+	src/ledger/running.o \
 	src/ledger/version.o \
 	src/ledger/views.o
 
@@ -248,6 +250,7 @@ SQL_PIECES = \
 	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
+	src/sql/42_looking.sql \
 	src/sql/50_comments.sql
 
 # The upgrade from the version before, likewise, with the very pieces of the install
@@ -272,6 +275,7 @@ UPGRADE_PIECES = \
 	src/sql/29_nodes.sql \
 	src/sql/30_doctor.sql \
 	src/sql/40_planning.sql \
+	src/sql/42_looking.sql \
 	src/sql/50_comments.sql \
 	src/sql/upgrade/0.1.0--0.2.0/90_owner.sql
 
@@ -281,10 +285,10 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams rounds parallel set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp
+REGRESS = tokenizers ngrams rounds parallel set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp looking
 
 # Isolation tests: test/isolation/specs/NAME.spec.
-ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot
+ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot running_seen
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
 
 EXTRA_CLEAN = $(OBJS:.o=.d) $(WORKER_LIB) $(WORKER_ONLY_OBJS) $(WORKER_ONLY_OBJS:.o=.d) test/isolation/results test/isolation/output_iso \

@@ -9,6 +9,7 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM >= 160000
@@ -19,6 +20,21 @@
 /* one function for all kinds of objects took the place of many */
 #define pg_proc_aclcheck(function, role, mode) \
 	object_aclcheck(ProcedureRelationId, function, role, mode)
+
+#endif
+
+#if PG_VERSION_NUM >= 180000
+
+/* PostgreSQL 18 lets the caller say whether a lock that is not had is to be logged. */
+#define LockAcquireExtended(tag, mode, session, dont_wait, report, local) \
+	LockAcquireExtended(tag, mode, session, dont_wait, report, local, false)
+
+#endif
+
+#if PG_VERSION_NUM < 170000
+
+/* PostgreSQL 17 lets the caller say whether a stronger lock will do. */
+#define LockHeldByMe(tag, mode, or_stronger) LockHeldByMe(tag, mode)
 
 #endif
 
@@ -49,21 +65,24 @@ get_hash_memory_limit(void)
 	return (size_t) get_hash_mem() * 1024;
 }
 
-/* as in PostgreSQL 15, without flags */
+#define MAT_SRF_USE_EXPECTED_DESC 0x01
+
+/* as in PostgreSQL 15, for its flags used here */
 static inline void
 InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
 
-	Assert(flags == 0);
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_Materialize) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &rsinfo->setDesc) != TYPEFUNC_COMPOSITE)
+	if (flags & MAT_SRF_USE_EXPECTED_DESC)
+		rsinfo->setDesc = CreateTupleDescCopy(rsinfo->expectedDesc);
+	else if (get_call_result_type(fcinfo, NULL, &rsinfo->setDesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	rsinfo->returnMode = SFRM_Materialize;
 	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,

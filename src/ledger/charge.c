@@ -55,6 +55,7 @@
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
 #include "ledger/charge.h"
+#include "ledger/running.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
@@ -335,6 +336,7 @@ ledger_charge(const LedgerAccess *access, const LedgerRequest *request)
 	pfree(handle);
 	dsm_detach(dsm);
 	dataset_unlock(access->dataset_id);
+	running_mark(receipt.release_id);
 	return receipt;
 }
 
@@ -350,6 +352,7 @@ ledger_release_done(int64 release_id, const char *used)
 	catalog_enter(&cat);
 	release_end_insert(release_id, "done", used);
 	catalog_leave(&cat);
+	running_unmark(release_id);
 }
 
 /*
