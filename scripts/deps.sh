@@ -1,7 +1,7 @@
 #!/bin/bash
 # deps.sh: installs what building and testing need and the machine lacks, by
-# apt; with the argument "bench" what the benchmarks' plots need, too.  It looks
-# for the things themselves first (a header, a program), so that it calls no
+# apt; with the argument "bench" what the benchmarks' plots need, too; with "bare" only
+# what scripts/chroot.sh needs.  It looks for the things themselves first (a header, a program), so that it calls no
 # package manager where all is there, and so that PG_CONFIG may name a PostgreSQL
 # that no package brought.
 set -eu
@@ -87,8 +87,15 @@ no_main_cluster()
     echo "create_main_cluster = false" | as_root tee "$conf" >/dev/null
 }
 
-find_missing "${1:-}"
-if ! has_server >/dev/null 2>&1; then
+if [ "${1:-}" = bare ]; then
+    need debootstrap command -v debootstrap
+    need util-linux command -v unshare
+else
+    find_missing "${1:-}"
+fi
+if [ "${1:-}" = bare ]; then
+    :
+elif ! has_server >/dev/null 2>&1; then
     if [ "$PG_CONFIG" != pg_config ]; then
         echo "deps: $PG_CONFIG has no server with its development files" >&2
         exit 1
