@@ -9,7 +9,7 @@ use warnings;
 use Exporter 'import';
 use File::Basename qw(dirname);
 
-our @EXPORT = qw(manual_text manual_block manual_block_of manual_blocks);
+our @EXPORT = qw(manual_text manual_block manual_block_of manual_blocks manual_dialogue);
 
 # A page of doc/; the manual of operations, unless another is named.
 sub manual_text
@@ -39,6 +39,19 @@ sub manual_block_of
 		die "block \"$name\" has no \"$from\"" unless $text =~ s/\Q$from\E/$to/g;
 	}
 	return $text;
+}
+
+# The SQL of a page, block by block, and the output that the page shows right after one.
+sub manual_dialogue
+{
+	my $text = manual_text(shift);
+	my @blocks;
+
+	while ($text =~ /^```sql\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?/msg)
+	{
+		push @blocks, { sql => $1, output => $2 };
+	}
+	return @blocks;
 }
 
 sub manual_block
