@@ -66,11 +66,9 @@ DO $$ BEGIN RAISE 'fewer than 10 bigrams'; END $$;
 
 \echo
 \echo == What it cost
-\x on
 \set ECHO queries
-TABLE dpngram.budget;
+SELECT dataset, epsilon, delta, spent_epsilon, remaining_epsilon FROM dpngram.budget;
 \set ECHO none
-\x off
 
 \echo
 \echo == A second call like it is beyond the budget
@@ -105,5 +103,12 @@ DO $$ BEGIN RAISE 'ROLLBACK brought the budget back'; END $$;
 \echo == Every release is on record
 \set ECHO queries
 SELECT at, session_role, mechanism, epsilon, delta, status FROM dpngram.releases ORDER BY at;
+\set ECHO none
+
+\echo
+\echo == And as a chart, for the owner: what was spent by whom, when
+\c - data_owner
+\set ECHO queries
+SELECT * FROM dp_budget_report('debian.changelogs');
 \set ECHO none
 \echo
