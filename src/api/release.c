@@ -115,7 +115,8 @@ prepare(const ReleaseMethods *methods, void *state, const ReadSpec *spec)
 				 errhidestmt(true), errhidecontext(true)));
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_READ_FAILED), errmsg("the relation could not be read"),
-				 errdetail("Nothing was charged.")));
+				 errdetail("Nothing was charged."),
+				 errhint("The server log has the SQLSTATE of what went wrong.")));
 	}
 	PG_END_TRY();
 }

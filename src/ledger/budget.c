@@ -46,7 +46,8 @@ budget_caps(const Budget *budget)
 	if (!accounting_caps(budget, &caps))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("no budget can be computed from this epsilon and delta")));
+				 errmsg("no budget can be computed from this epsilon and delta"),
+				 errhint("One of them, or its share, is too small for any noise.")));
 	return caps;
 }
 
