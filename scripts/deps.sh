@@ -61,8 +61,12 @@ find_missing()
     need perl command -v prove
     need libipc-run-perl perl -MIPC::Run -e 1
     need libdbd-pg-perl perl -MDBD::Pg -e 1
-    need clang-format command -v clang-format
-    need cppcheck command -v cppcheck
+    case " ${SUITES:-lint} " in
+        *" lint "*)
+            need clang-format command -v clang-format
+            need cppcheck command -v cppcheck
+            ;;
+    esac
     [ "${1:-}" != bench ] || need gnuplot-nox command -v gnuplot
 }
 

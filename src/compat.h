@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -25,9 +26,17 @@
 
 #if PG_VERSION_NUM >= 180000
 
+/* the header of collations has no name for this one any more */
+#define POSIX_COLLATION_OID 951
+
 /* PostgreSQL 18 lets the caller say whether a lock that is not had is to be logged. */
 #define LockAcquireExtended(tag, mode, session, dont_wait, report, local) \
 	LockAcquireExtended(tag, mode, session, dont_wait, report, local, false)
+
+#else
+
+/* PostgreSQL 18 marks functions that don't return in front */
+#define pg_noreturn pg_attribute_noreturn()
 
 #endif
 

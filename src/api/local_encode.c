@@ -29,7 +29,7 @@
 #include "ledger/json.h"
 #include "ngram/noise.h"
 
-#define FILTER_FORMAT "%016" INT64_MODIFIER "x"
+#define FILTER_FORMAT "%016llx"
 
 PG_FUNCTION_INFO_V1(dpngram_ldp_encode);
 
@@ -201,7 +201,8 @@ encode_filters(StringInfo json, const Client *client)
 	explicit_bzero(secret, sizeof(secret));
 	json_raw(json, "bits",
 			 psprintf("[\"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\", \"" FILTER_FORMAT "\"]",
-					  report.bits[0], report.bits[1], report.bits[2]));
+					  (unsigned long long) report.bits[0], (unsigned long long) report.bits[1],
+					  (unsigned long long) report.bits[2]));
 }
 
 static void

@@ -107,9 +107,8 @@ weight_list_pack(WeightList *list, int level)
 	return packed;
 }
 
-static void
-pg_attribute_noreturn()
-	bad_weights(void)
+pg_noreturn static void
+bad_weights(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_ARGUMENT), errmsg("these bytes are not what a node has counted")));

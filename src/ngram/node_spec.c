@@ -137,9 +137,8 @@ typedef struct Cursor
 	Size left;
 } Cursor;
 
-static void
-pg_attribute_noreturn()
-	bad_spec(void)
+pg_noreturn static void
+bad_spec(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_ARGUMENT),

@@ -5,6 +5,7 @@
 #ifndef DPNGRAM_READ_QUERY_H
 #define DPNGRAM_READ_QUERY_H
 
+#include "compat.h"
 #include "ngram/read.h"
 #include "tcop/dest.h"
 
@@ -23,6 +24,6 @@ typedef struct ReadGuard
 extern ReadGuard read_guard_begin(Oid owner);
 extern void read_guard_end(const ReadGuard *guard);
 extern void read_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver);
-extern void report_disorder(void) pg_attribute_noreturn();
+pg_noreturn extern void report_disorder(void);
 
 #endif /* DPNGRAM_READ_QUERY_H */

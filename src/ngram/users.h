@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_collation.h"
+#include "compat.h"
 #include "utils/datum.h"
 #include "utils/typcache.h"
 
