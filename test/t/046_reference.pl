@@ -1,0 +1,123 @@
+# 046_reference.pl: doc/reference.md says what the server says, its examples print what is
+# printed there, and nothing is missing or too much.
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use File::Temp;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use LedgerNode;
+use Manual;
+
+my $top = dirname(__FILE__) . '/../..';
+my $page = manual_text('reference.md');
+my $node = ledger_node('reference');
+
+sub query
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+sub names
+{
+	return split(/\n/, query($_[0]));
+}
+
+# The page brought up to date, in a database of its own; each is thrown away with its role.
+sub updated
+{
+	my ($text, @sabotage) = @_;
+	my $file = File::Temp->new;
+	my ($out, $err);
+
+	print $file $text;
+	close($file);
+	query('CREATE DATABASE reference');
+	$node->safe_psql('reference', $_) for @sabotage;
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PGDATABASE} = 'reference';
+	IPC::Run::run([ 'perl', "$top/scripts/reference.pl", $file->filename ], '>', \$out, '2>', \$err);
+	query('DROP DATABASE reference');
+	query('DROP ROLE IF EXISTS ana');
+	diag($err) if $err ne '';
+	return $out;
+}
+
+# Lines of the page that are others now.
+sub changes
+{
+	my ($now) = @_;
+	my %now = map { $_ => 1 } split(/\n/, $now);
+	my %page = map { $_ => 1 } split(/\n/, $page);
+
+	return join("\n", (map { "- $_" } grep { !$now{$_} } split(/\n/, $page)), (map { "+ $_" } grep { !$page{$_} } split(/\n/, $now)));
+}
+
+# ---- what the server knows ----
+
+my $now = updated($page);
+is(changes($now), '', 'signatures, defaults, comments, settings and examples are those of the server');
+ok($now eq $page, 'and in their order');
+
+# the check sees what drifts: in the extension before the page is brought up to date, or on the page
+my $installed = q{CREATE EXTENSION dpngram; };
+my $later = $page =~ s/^CREATE EXTENSION dpngram;\n//mr;
+for my $sabotage (
+	[ q{COMMENT ON FUNCTION dp_revoke IS 'something else'}, qr/^\+ \*\*Something else\.\*\*$/m ],
+	[ q{COMMENT ON COLUMN dpngram.budget.status IS 'something else'}, qr/^\+ \| `status` \| text \| something else \|$/m ],
+	[ q{CREATE OR REPLACE FUNCTION ngrams(text text, n int, tokenizer text DEFAULT 'whitespace') RETURNS SETOF text
+		LANGUAGE C STABLE STRICT AS '$libdir/dpngram', 'dpngram_ngrams'}, qr/^\+ \| `tokenizer` \| text \| `'whitespace'` \|/m ],
+	[ q{ALTER VIEW dpngram.outlook RENAME calls_left TO remaining_calls}, qr/^\+ \| `remaining_calls` \|/m ])
+{
+	my ($statement, $seen) = @$sabotage;
+	my ($text, $first) = $statement =~ /outlook/ ? ($later =~ s/, calls_left FROM/ FROM/r, $installed) : ($later, $installed);
+	like(changes(updated($text, "$first $statement")), $seen, 'seen: ' . substr($statement, 0, 60));
+}
+like(changes(updated($page =~ s/^\| `delta_share`[^\n]*\n//mr)), qr/^- \| `delta_share`/m, 'a parameter that the page lacks comes with the update');
+isnt(updated($page =~ s/^\| `delta_share`[^\n]*\n/| `delta_part` | name | | x |\n/mr), $page, 'and one that is none goes');
+unlike($page, qr/\| \? \|$|\*\*\?/m, 'no meaning is missing');
+
+# ---- all that there is, once ----
+
+query('CREATE EXTENSION dpngram');
+my @functions = names(q{SELECT DISTINCT p.proname COLLATE "C" FROM pg_proc p
+	JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'dpngram'
+	WHERE p.pronamespace = e.extnamespace ORDER BY 1});
+my @views = names(q{SELECT oid::regclass::text COLLATE "C" FROM pg_class WHERE relnamespace = 'dpngram'::regnamespace
+	AND relkind = 'v' AND has_table_privilege('public', oid, 'SELECT') ORDER BY 1});
+my @sections = split(/^(?=##)/m, $page);
+my %section = map { /^### ([^\n]*)/ ? ($1 => $_) : () } @sections;
+my @headings = grep { /^[a-z_.]+$/ } map { /^### ([^\n]*)/ ? $1 : () } @sections;
+is(join(' ', sort @headings), join(' ', sort @functions, @views), 'one section for each function and each view, and no other');
+is(join(' ', sort($page =~ /^\| \[`([^`]+)`\]/mg)), join(' ', sort @functions, @views), 'and one line in the index');
+
+for my $function (@functions)
+{
+	my $text = $section{$function};
+	like($text, qr/^```sql\n\Q$function\E\(/m, "$function: the signature");
+	for my $part ('^\| parameter \| type \| default \| meaning \|$', '^\*\*Returns\*\* ', '^\*\*Errors\*\*: ', '^\*\*Price\*\*: ', '^<!-- example -->$', '\*\*See also\*\* ')
+	{
+		like($text, qr/$part/m, "$function: $part");
+	}
+	my ($result) = query("SELECT string_agg(DISTINCT CASE WHEN proretset AND proallargtypes IS NOT NULL OR typrelid <> 0 THEN 'columns' ELSE pg_get_function_result(p.oid) END, ',')
+		FROM pg_proc p JOIN pg_type t ON t.oid = prorettype WHERE proname = '$function' AND pronamespace = 'public'::regnamespace");
+	like($text, $result eq 'columns' ? qr/^\| column \| type \| meaning \|$/m : $result eq 'void' ? qr/\*\*Returns\*\* nothing\./ : qr/\*\*Returns\*\* `\Q$result\E`/,
+		"$function: it returns $result");
+}
+
+# ---- errors ----
+
+my ($errors) = $page =~ /^## Errors\n(.*)/ms;
+my @states = map { s/[', ]//gr } slurp_file("$top/src/dpngram_errcodes.h") =~ /MAKE_SQLSTATE\(([^)]*)\)/g;
+my @listed = $errors =~ /^\| (\w{5}) \|/mg;
+is(join(' ', grep { /^NG/ } @listed), "@states", 'every SQLSTATE of our own is listed');
+my %listed = map { $_ => 1 } @listed;
+my @named = $page =~ /\b(NG\d{3}|\d{2}[0-9P]\w\d)\b(?=[ ,:.;)])/g;
+is(join(' ', grep { !$listed{$_} } grep { /^NG|^(?:25|40|42|54|55|57)[0-9P]/ } @named), '', 'and every one that a section names');
+cmp_ok(scalar(@named), '>', 150, 'of which there are many');
+
+$node->stop;
+done_testing();
