@@ -280,8 +280,8 @@ PG_FUNCTION_INFO_V1(dpngram_protect);
 
 /*
  * dp_protect(relation, user_col, epsilon, delta, dataset, accounting, pure_share,
- * delta_share, columns, options): puts a relation under a new budget.  README.md
- * tells the arguments, doc/privacy.md ("The ledger") what the shares divide.
+ * delta_share, columns, options): puts a relation under a new budget.
+ * doc/reference.md tells the arguments, doc/privacy.md ("The ledger") what the shares divide.
  */
 Datum
 dpngram_protect(PG_FUNCTION_ARGS)
