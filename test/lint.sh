@@ -86,5 +86,6 @@ check "file length" short_files
 check "function length" short_functions
 check "head comments" head_comments
 check "nothing unfinished" nothing_unfinished
+check "figures and tables" perl test/figures.pl
 echo "1..$number"
 exit "$bad"

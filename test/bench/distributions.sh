@@ -5,7 +5,6 @@
 # release is drawn; the plots and their data go to FIGURES, by default doc/figures.
 
 DRAWS=${DRAWS:-3}
-FIGURES=${FIGURES:-$top/doc/figures}
 
 best_of_three() # LABEL SETTINGS SQL: prints the fastest; $seconds are of its processor time
 {
@@ -88,17 +87,6 @@ work_off()
     done
 }
 
-draw_figures()
-{
-    if command -v gnuplot >/dev/null; then
-        gnuplot -c "$here/figures.gp" "$FIGURES" || status=1
-        echo
-        echo "plots: $(cd "$FIGURES" && echo *.svg), in $FIGURES"
-    else
-        echo "skipped: no gnuplot, so no plots"
-    fi
-}
-
 took() # STAGE: the seconds since the last one
 {
     echo "($1: $((SECONDS - stage)) s)"
@@ -122,5 +110,5 @@ distributions()
         sql --set=draws="$DRAWS" --set=folder="$FIGURES" --pset=footer=off --file="$from/$file.sql" || status=1
     done
     took "tables, perplexity, membership"
-    draw_figures
+    draw distributions
 }

@@ -64,17 +64,6 @@ rappor_speed()
     done
 }
 
-draw_local_figures()
-{
-    if command -v gnuplot >/dev/null; then
-        gnuplot -c "$here/local.gp" "$FIGURES" || status=1
-        echo
-        echo "plots: $(cd "$FIGURES" && echo terms_*.svg), in $FIGURES"
-    else
-        echo "skipped: no gnuplot, so no plots"
-    fi
-}
-
 frequent_terms()
 {
     local stage=$SECONDS file
@@ -91,6 +80,6 @@ frequent_terms()
     for file in tables verdicts; do
         sql --set=folder="$FIGURES" --pset=footer=off --file="$here/local/$file.sql" || status=1
     done
-    draw_local_figures
+    draw local
     took "tables, plots"
 }

@@ -14,7 +14,8 @@ rounds_call() # DATASET KIND: as the main table has it
         WHERE dataset = '$1' AND kind = '$2' AND run = 1 AND (eta, c, pruning) = (0.01, 1, 'both')"
 }
 
-# The methods take turns, so that what else the machine does touches all of them.
+# The methods take turns, so that what else the machine does touches all of them; the calls
+# have one process, whose processor time is then all that they take.
 rounds_speed()
 {
     local dataset kind memory round line
@@ -25,7 +26,7 @@ rounds_speed()
         for memory in 4MB 1GB; do
             for round in 1 2 3; do
                 for kind in dpne balanced adaptive; do
-                    line=$(measure "$dataset, $kind, work_mem $memory, $round" "SET work_mem = '$memory';" \
+                    line=$(measure "$dataset, $kind, work_mem $memory, $round" "SET work_mem = '$memory'; $one_process" \
                         "SELECT count(*) || ' n-grams' AS result FROM $(rounds_call "$dataset" "$kind")")
                     echo "$line"
                     echo "$line" | sed "s/.* \([0-9.]*\) s  *\([0-9.]*\) s processor  *\([0-9]*\) MB.*/$dataset $kind $memory \1 \2 \3/" |
@@ -49,17 +50,6 @@ make_calls()
     sql -c "VACUUM ANALYZE yield" -c "VACUUM ANALYZE found"
 }
 
-draw_rounds()
-{
-    if command -v gnuplot >/dev/null; then
-        gnuplot -c "$here/rounds.gp" "$FIGURES" || status=1
-        echo
-        echo "plots: $(cd "$FIGURES" && echo rounds_*.svg), in $FIGURES"
-    else
-        echo "skipped: no gnuplot, so no plots"
-    fi
-}
-
 rounds()
 {
     local from=$here/rounds stage=$SECONDS file
@@ -79,6 +69,6 @@ rounds()
     for file in tables files verdicts; do
         sql --set=folder="$FIGURES" --set=runs="$ROUNDS_RUNS" --pset=footer=off --file="$from/$file.sql" || status=1
     done
-    draw_rounds
+    draw rounds
     took "tables, plots"
 }

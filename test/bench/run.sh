@@ -5,14 +5,17 @@
 # on one private server.
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
-# checkout; what is absent is skipped, and said so.  BENCH="charges table4 speed git rounds
-# words distributions local pushdown scale" runs only these parts.
+# checkout; what is absent is skipped, and said so.  BENCH="charges budget table4 speed git
+# rounds words distributions local pushdown scale" runs only these parts.  FIGURES is where the
+# data of the plots and the plots themselves go, by default doc/figures.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges table4 speed git rounds words distributions local pushdown scale}
+BENCH=${BENCH:-charges budget table4 speed git rounds words distributions local pushdown scale}
+FIGURES=${FIGURES:-$top/doc/figures}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
+one_process="SET dpngram.max_parallel_workers = 0; SET max_parallel_workers_per_gather = 0;"
 status=0
 
 wanted()
@@ -86,35 +89,50 @@ SELECT extract(epoch FROM clock_timestamp() - :'start'::timestamptz) AS seconds 
 SQL
 }
 
+msnbc_call="dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7, method => 'dpne', max_length => 6, max_contributions => 10,
+    max_tokens => 400, threshold_share => 0.5)"
+git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, method => 'dpne', max_contributions => 100)"
+
+# A call with one process and the least and much memory, and with the default two.
+call_speed() # CALL
+{
+    local memory
+    for memory in 4MB 1GB; do
+        measure "dp_ngrams, dpne, work_mem $memory, one process" "SET work_mem = '$memory'; $one_process" \
+            "SELECT count(*) || ' n-grams' AS result FROM $1"
+    done
+    measure "dp_ngrams, dpne, work_mem 1GB, two processes" "SET work_mem = '1GB'; SET dpngram.max_parallel_workers = 1;" \
+        "SELECT count(*) || ' n-grams' AS result FROM $1"
+}
+
 speed()
 {
+    local round
     echo
-    echo "==== speed: one call on MSNBC (eps 1, delta 1e-7, T 6, Delta_0 10)"
-    echo "(peak memory is the backend's whole resident set, shared buffers included)"
-    measure "floor: read in the same order, split into tokens" "" \
-        "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' '))) || ' tokens' AS result
-           FROM (SELECT visitor, pages FROM msnbc ORDER BY visitor) s"
-    measure "dp_ngrams, dpne" "" "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
-        method => 'dpne', max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
-    measure "dp_ngrams, dpne, work_mem 1 GB" "SET work_mem = '1GB';" \
-        "SELECT count(*) || ' n-grams' AS result FROM dp_ngrams('msnbc', 'visitor', 'pages', 1, 1e-7,
-        method => 'dpne', max_length => 6, max_contributions => 10, max_tokens => 400, threshold_share => 0.5)"
+    echo "==== speed: MSNBC (eps 1, delta 1e-7, T 6, Delta_0 10), three rounds"
+    echo "(processor time and peak memory are the session's alone, the latter with the shared buffers that it touched)"
+    for round in 1 2 3; do
+        measure "floor: read in the same order, split into tokens" "$one_process" \
+            "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' '))) || ' tokens' AS result
+               FROM (SELECT visitor, pages FROM msnbc ORDER BY visitor) s"
+        call_speed "$msnbc_call"
+    done
     sql --file="$here/pure_sql.sql"
-    measure "the same algorithm in pure SQL, work_mem 1 GB" "SET work_mem = '1GB';" \
+    measure "the same algorithm in pure SQL, work_mem 1 GB" "SET work_mem = '1GB'; $one_process" \
         "SELECT pure_sql_dpne('msnbc', 'visitor', 'pages', 6, 10) || ' n-grams' AS result"
 }
 
-git_call="dp_ngrams('git_commits', 'author', 'message', 4, 1e-7, max_length => 9, method => 'dpne', max_contributions => 100)"
-
 git_speed()
 {
+    local round
     echo
-    echo "==== git commits (eps 4, delta 1e-7, T 9, Delta_0 100)"
-    measure "floor: read in the same order, split into tokens" "" \
-        "SELECT sum(cardinality(string_to_array(lower(message), ' '))) || ' tokens' AS result
-           FROM (SELECT author, message FROM git_commits ORDER BY author) s"
-    measure "dp_ngrams, dpne, work_mem 4 MB" "SET work_mem = '4MB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
-    measure "dp_ngrams, dpne, work_mem 1 GB" "SET work_mem = '1GB';" "SELECT count(*) || ' n-grams' AS result FROM $git_call"
+    echo "==== git commits (eps 4, delta 1e-7, T 9, Delta_0 100), three rounds"
+    for round in 1 2 3; do
+        measure "floor: read in the same order, split into tokens" "$one_process" \
+            "SELECT sum(cardinality(string_to_array(lower(message), ' '))) || ' tokens' AS result
+               FROM (SELECT author, message FROM git_commits ORDER BY author) s"
+        call_speed "$git_call"
+    done
     sql --tuples-only -c "SELECT 'n-grams by length: ' || string_agg(c::text, ' ' ORDER BY n) || ' = ' || sum(c)
         FROM (SELECT n, count(*) c FROM $git_call GROUP BY n) s"
     same_rows "$git_call" dpne
@@ -149,6 +167,22 @@ scan_in_the_middle()
         ', shared_buffers ' || current_setting('shared_buffers')"
 }
 
+draw() # PART: its plots
+{
+    echo
+    FIGURES=$FIGURES "$here/figures.sh" "$1" || status=1
+}
+
+# Three histories of calls by the three accountings, which need no data.
+budget()
+{
+    echo
+    echo "==== budget"
+    mkdir -p "$FIGURES"
+    sql --set=folder="$FIGURES" --pset=footer=off --file="$here/budget.sql" || status=1
+    draw budget
+}
+
 . "$here/distributions.sh"
 . "$here/rounds.sh"
 . "$here/local.sh"
@@ -160,6 +194,7 @@ install_extension >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1
 server_start
 sql -c 'CREATE EXTENSION dpngram'
 if wanted charges; then "$here/charges.sh" "$work" || status=1; fi
+if wanted budget; then budget; fi
 if have msnbc990928.seq.gz; then
     load_msnbc
     msnbc_loaded=yes

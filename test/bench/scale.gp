@@ -1,30 +1,36 @@
-# scale.gp: draws time and memory of dp_ngrams against the size of the data.
+# scale.gp: time and memory of dp_ngrams against the size of the data.
 #
-#   gnuplot -c scale.gp FOLDER
+#   gnuplot -c scale.gp FOLDER, beside style.gp
 
 cd ARG1
-set encoding utf8
-set style line 1 lc rgb "#0072B2" lw 3 pt 7 ps 0.7
-set style line 2 lc rgb "#D55E00" lw 3 pt 9 ps 0.8
-set style line 3 lc rgb "#000000" lw 1.3 dt 4
-set grid lc rgb "#dddddd" lt 1 lw 0.5
-set border 3
-set tics nomirror
-set term svg size 900,400 dynamic font 'DejaVu Sans,Arial,sans-serif,12' background '#ffffff'
-set output "scale_growth.svg"
-set multiplot layout 1,2
-set logscale x 2
-set xlabel "million tokens"
-set key top left Left reverse
+load ARG2."style.gp"
+
+array method[2] = ["dpne-mr", "dpne"]
+array type[2] = [1, 3]
 only(name, y) = strcol(1) eq name ? y : NaN
 
-set logscale y 2
-set ylabel "seconds"
-plot "scale_growth.dat" using 6:(only("dpne", $3)) with linespoints ls 1 title "dpne", \
-    "" using 6:(only("dpne-mr", $3)) with linespoints ls 2 title "dpne-mr"
-unset logscale y
-set ylabel "MB of the process's own pages"
-set yrange [0:*]
-plot "scale_growth.dat" using 6:(only("dpne", $4)) with linespoints ls 1 title "dpne", \
-    "" using 6:(only("dpne-mr", $4)) with linespoints ls 2 title "dpne-mr"
-unset multiplot
+eval start("scale_growth", 380, 2, 1, 30, "scale_growth.dat")
+gap = 84
+do for [panel = 1:2] {
+    eval cell(panel, 1)
+    set logscale x 2
+    set xlabel "million tokens"
+    set xrange [12:280]
+    set xtics (14.6, 29.2, 58.5, 117, 234)
+    if (panel == 1) {
+        set title "time of a call"
+        set logscale y 2
+        set ylabel "seconds"
+        set yrange [2:256]
+        plot for [i=1:2] "scale_growth.dat" using 6:(only(method[i], $3)) with linespoints lt type[i]
+    } else {
+        unset logscale y
+        set title "memory of its process"
+        set ylabel "MB"
+        set yrange [0:*]
+        plot for [i=1:2] "scale_growth.dat" using 6:(only(method[i], $4)) with linespoints lt type[i], 64 lt 9
+    }
+}
+eval legend(1, 8)
+plot for [i=1:2] NaN with linespoints lt type[i] title method[i], NaN with lines lt 9 title "work\\_mem"
+eval finish

@@ -169,11 +169,7 @@ draw_scale()
     mkdir -p "$FIGURES"
     sql --tuples-only --no-align --field-separator=' ' -c "SELECT method, copies, seconds, pages_mb, contexts_mb, copies * tokens / 1e6
         FROM whole_call, dataset_tokens t WHERE whole_call.dataset = 'growth' AND t.dataset = 'git' ORDER BY 1, 2" >"$FIGURES/scale_growth.dat"
-    if command -v gnuplot >/dev/null; then
-        gnuplot -c "$here/scale.gp" "$FIGURES" || status=1
-    else
-        echo "skipped: no gnuplot, so no plots"
-    fi
+    draw scale
 }
 
 scale()

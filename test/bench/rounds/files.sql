@@ -55,5 +55,11 @@ FROM (SELECT dataset, ord, n, block(dataset, kind, ', length ' || n,
 		array_agg(concat_ws(' ', least_users, round(share::numeric, 4), of) ORDER BY least_users))
 	FROM coverage JOIN kind USING (kind) GROUP BY dataset, ord, kind, n) s \g :file
 
+-- What k-anonymity would publish: the n-grams of so many users.
+\set file :folder '/rounds_kanonymity.dat'
+SELECT string_agg(block, E'\n\n\n' ORDER BY dataset DESC, least_users)
+FROM (SELECT dataset, least_users, format(E'# "%s, K = %s"\n%s', dataset, least_users, string_agg(n || ' ' || of, E'\n' ORDER BY n)) AS block
+	FROM coverage WHERE kind = 'dpne' AND least_users IN (30, 100) GROUP BY dataset, least_users) s \g :file
+
 \pset format aligned
 \t off
