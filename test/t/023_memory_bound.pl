@@ -87,7 +87,9 @@ foreach my $method (qw(dpne dpne-mr))
 }
 is(files_left(), 0, 'no temporary file is left');
 
-# Files that may not grow further, a cancel: each by one process and by two.
+# Files that may not grow further, a cancel: each by one process and by two.  What any
+# role may read of temporary files says nothing of them.
+my $told_of_files = $node->safe_psql('postgres', 'SELECT sum(temp_bytes) FROM pg_stat_database');
 foreach my $workers (0, 1)
 {
 	my $call = call_text('dp_ngrams', 'twice', 'dpne');
@@ -107,5 +109,7 @@ foreach my $workers (0, 1)
 	like($err, qr/canceling statement due to statement timeout/, "$workers workers: a call is cancelled");
 	is(files_left(), 0, "$workers workers: and its files are gone");
 }
+is($node->safe_psql('postgres', 'SELECT sum(temp_bytes) FROM pg_stat_database'), $told_of_files,
+	'no temporary file was counted');
 $node->stop;
 done_testing();
