@@ -108,6 +108,75 @@ for my $function (@functions)
 		"$function: it returns $result");
 }
 
+# ---- what no catalog has: options, and domains ----
+
+# What the server says of a call that can't be.
+sub complaint
+{
+	my ($call) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT $call");
+	return $err;
+}
+
+# Each function with arguments that are enough to get as far as its options.
+my $relation = q{'pg_class', 'oid', 'relname'};
+my %call = (
+	dp_protect => [q{'pg_class', 'oid', 1, 1e-6}],
+	dp_attach => [q{'x', 'pg_class', 'oid'}],
+	dp_ngrams => [ map { "$relation, 1, 1e-6, method => '$_'" } qw(dpne-mr dpne) ],
+	dp_set_union => [ map { "$relation, 1, 1e-6, method => '$_'" } qw(cumulative policy_gaussian policy_laplace) ],
+	bayes_dp_dist => [
+		map { "$relation, 'pg_class', 1, $_" } (map { "1e-6, method => '$_'" } qw(shrinkage log-posterior local-sensitivity)),
+		q{1e-6, method => 'log-posterior', tune => true}, (map { "0, method => '$_'" } qw(laplace laplace-public)) ],
+	ldp_frequent_terms => [ map { "$relation, 1, method => '$_', max_length => 6" } qw(privtrie rappor) ],
+	ldp_round => [ map { "'$_', 1, max_length => 6" } qw(privtrie rappor) ]);
+for my $function (sort keys %call)
+{
+	my %known;
+
+	for my $arguments (@{ $call{$function} })
+	{
+		my ($list) = complaint("$function($arguments, options => '{\"none\": 1}')") =~ /^HINT:  (?:Options are|The option is) (.*)\.$/m;
+		$known{$_} = 1 for split(/, | and /, $list // 'no list of options');
+	}
+	my ($table) = $section{$function} =~ /^\| option \|[^\n]*\n((?:\|[^\n]*\n)*)/m;
+	my ($row) = $section{$function} =~ /^(\| `options` \|[^\n]*)/m;
+	my %told = map { $_ => 1 } defined $table ? $table =~ /^\| `(\w+)` \|/mg : grep { $known{$_} } $row =~ /`(\w+)`/g;
+	is(join(' ', sort keys %told), join(' ', sort keys %known), "$function: its options");
+}
+
+# A number far out of its domain is answered with that.
+for (
+	[ dp_ngrams => "$relation, 1, 1e-6", qw(max_length max_contributions max_tokens) ],
+	[ dp_ngrams => "$relation, 1, 1e-6, method => 'dpsu-single', max_length => 32", 'length' ],
+	[ dp_set_union => "$relation, 1, 1e-6", 'max_contributions' ],
+	[ bayes_dp_dist => "$relation, 'pg_class', 1, 1e-6", qw(n max_count max_contributions max_norm max_tokens) ],
+	[ ldp_frequent_terms => $relation, 'epsilon' ],
+	[ ldp_frequent_terms => "$relation, 1", qw(k max_length) ],
+	[ ldp_round => q{'pem'}, 'epsilon' ],
+	[ ldp_round => q{'pem', 1}, qw(k max_length) ],
+	[ oue_bit => 'true', 'epsilon' ],
+	[ ngrams => q{'a'::text}, 'n' ],
+	[ dp_public_ngrams => q{'pg_class', 'relname'}, qw(n min_count max_tokens) ],
+	[ dp_next_words => q{'pg_class', 'a'::text}, 'k' ],
+	[ ngram_score => q{'pg_class', 'pg_class', 'relname'}, 'n' ],
+	[ kanon_ngrams => $relation, 'k' ],
+	[ kanon_ngrams => "$relation, 1", qw(max_length max_tokens) ],
+	[ dp_membership_attack => "$relation, 'pg_class', 1, 1e-6", qw(runs confidence) ])
+{
+	my ($function, $arguments, @parameters) = @$_;
+
+	for my $parameter (@parameters)
+	{
+		my $number = $parameter eq 'epsilon' ? 1000 : -1;
+		my ($low, $high) = complaint("$function($arguments, $parameter => $number)")
+			=~ /^DETAIL:  "\w+" must be (?:between|at least) (\S+?)(?: and (\S+?))?(?: under [^.]*)?\.$/m;
+		$low =~ s/e-0/e-/ if defined $low;
+		my $domain = !defined $low ? 'no domain' : !defined $high || $high == 2147483647 ? "at least $low" : $parameter eq 'length' ? "$low to `max_length`" : "$low to $high";
+		like($section{$function}, qr/^\| `$parameter` \|[^\n]*\Q$domain\E/m, "$function: $parameter, $domain");
+	}
+}
+
 # ---- errors ----
 
 my ($errors) = $page =~ /^## Errors\n(.*)/ms;
