@@ -33,6 +33,8 @@ bare_settle() # FOLDER
     printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
     chmod 755 "$1/usr/sbin/policy-rc.d"
     echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe-io"
+    # an archive may be a snapshot, of another date than the clock's
+    printf 'Acquire::Check-%s "false";\n' Valid-Until Date >"$1/etc/apt/apt.conf.d/date"
     echo 'Binary::apt::APT::Keep-Downloaded-Packages "true";' >"$1/etc/apt/apt.conf.d/keep"
 }
 

@@ -54,6 +54,12 @@ CREATE TABLE typed (who name, p phrase, c char(20), a bigint[], s smallint[], g 
 INSERT INTO typed SELECT 'u' || i, 'domain text', 'fixed width', '{7,8,7}', '{1,1}' FROM generate_series(1, 200) i;
 SELECT dp_protect('typed', 'who', 200, 1e-1, dataset => 'typed');
 SELECT dp_grant('typed', 'regress_rel_analyst');
+-- columns that are computed when they are read, from PostgreSQL 18 on
+SELECT CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 'VIRTUAL' ELSE 'STORED' END AS kind \gset
+CREATE TABLE computed (id int, who int GENERATED ALWAYS AS (id / 2) :kind, t text, what text GENERATED ALWAYS AS (t || ' too') :kind);
+INSERT INTO computed (id, t) SELECT i, 'virtually' FROM generate_series(2, 401) i;
+SELECT dp_protect('computed', 'who', 100, 1e-1, dataset => 'computed');
+SELECT dp_grant('computed', 'regress_rel_analyst');
 
 SET ROLE regress_rel_analyst;
 SELECT words('"a ""b; DROP TABLE x"', 'User Name', '; DROP --');
@@ -68,6 +74,9 @@ SELECT words('typed', 'who', 'c');
 SELECT words('typed', 'who', 'a');
 SELECT words('typed', 'who', 's');
 SELECT words('typed', 'who', 'g');
+SELECT words('computed', 'who', 'what');
+-- 200 users of two rows each, whose two words weigh 1/sqrt(2)
+SELECT ngram, weight BETWEEN 80 AND 200 AS of_users FROM dp_ngrams('computed', 'who', 'what', 8, 1e-3, method => 'dpne', max_length => 1, spurious => 1e-6);
 SET ROLE regress_rel_owner;
 ALTER TABLE rls FORCE ROW LEVEL SECURITY;
 SET ROLE regress_rel_analyst;
@@ -135,7 +144,7 @@ SELECT dp_protect('cased', 'who', 1000, 1e-1, dataset => 'cased');
 SELECT count(*) FROM dp_ngrams('cased', 'who', 'what', 1, 1e-6);
 
 RESET ROLE;
-SELECT dp_unprotect(d) FROM unnest('{odd,view,mv,parts,rls,parent,typed,remote,edge,cased}'::text[]) d;
+SELECT dp_unprotect(d) FROM unnest('{odd,view,mv,parts,rls,parent,typed,computed,remote,edge,cased}'::text[]) d;
 SET client_min_messages = error;
 DROP SCHEMA "my ""odd"" schema" CASCADE;
 DROP SERVER loop CASCADE;

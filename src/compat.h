@@ -1,6 +1,13 @@
 /*
  * compat.h
- *	  The differences between PostgreSQL 14 and 18 that the sources meet.
+ *	  The differences between PostgreSQL 14 and 18 that the sources meet, from the newest on.
+ *
+ * The sources are written as for the newest version: macros give an older one the newer
+ * names and arguments.  What test/versions finds to differ belongs here, so that no other
+ * file need know a version; only a worker's settings (worker.c), the start of the module
+ * (module.c) and the timeline (catalog.c) are told apart where they are.
+ *
+ * PostgreSQL 13 lacks too much: a receiver for what SPI executes, sort_template.h, HMAC.
  */
 #ifndef DPNGRAM_COMPAT_H
 #define DPNGRAM_COMPAT_H
@@ -13,29 +20,18 @@
 #include "storage/lock.h"
 #include "utils/tuplesort.h"
 
-#if PG_VERSION_NUM >= 160000
-
-/* what VARDATA_ANY() and the like need; before, postgres.h had it */
-#include "varatt.h"
-
-/* one function for all kinds of objects took the place of many */
-#define pg_proc_aclcheck(function, role, mode) \
-	object_aclcheck(ProcedureRelationId, function, role, mode)
-
-#endif
-
 #if PG_VERSION_NUM >= 180000
-
-/* the header of collations has no name for this one any more */
-#define POSIX_COLLATION_OID 951
 
 /* PostgreSQL 18 lets the caller say whether a lock that is not had is to be logged. */
 #define LockAcquireExtended(tag, mode, session, dont_wait, report, local) \
 	LockAcquireExtended(tag, mode, session, dont_wait, report, local, false)
 
+/* and its header of collations names only two of them */
+#define POSIX_COLLATION_OID 951
+
 #else
 
-/* PostgreSQL 18 marks functions that don't return in front */
+/* PostgreSQL 18 marks functions that don't return in front. */
 #define pg_noreturn pg_attribute_noreturn()
 
 #endif
@@ -47,11 +43,24 @@
 
 #endif
 
-#if PG_VERSION_NUM < 160000
+#if PG_VERSION_NUM >= 160000
+
+/* what VARDATA_ANY() and the like need; before, postgres.h had it */
+#include "varatt.h"
+
+/* one function for all kinds of objects took the place of many */
+#define pg_proc_aclcheck(function, role, mode) \
+	object_aclcheck(ProcedureRelationId, function, role, mode)
+
+#define DEBUG_PARALLEL_SETTING "debug_parallel_query"
+
+#else
 
 /* PostgreSQL 16 lets the caller say whether the value is to be copied. */
 #define tuplesort_getdatum(state, forward, copy, val, isnull, abbrev) \
 	tuplesort_getdatum(state, forward, val, isnull, abbrev)
+
+#define DEBUG_PARALLEL_SETTING "force_parallel_mode"
 
 #endif
 

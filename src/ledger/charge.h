@@ -94,7 +94,8 @@ typedef struct ProbeSegment
 /* what dp_doctor's trial of a worker shares with a charge */
 extern long milliseconds_left(TimestampTz deadline);
 extern void pause_for(long milliseconds);
-extern void worker_describe(BackgroundWorker *worker, const char *function, const char *name);
+extern PGDLLEXPORT void worker_describe(BackgroundWorker *worker, const char *function,
+										const char *name);
 
 extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg);
 extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg);

@@ -247,15 +247,14 @@ warn_of_overlap(const Catalog *cat, Oid relid)
 	}
 }
 
-/* lower() and character classes know ASCII only under these. */
+/* Character classes are the C library's, whoever provides lower(); these know ASCII only. */
 static void
 notice_of_ascii(const Catalog *cat)
 {
 	if (GetDatabaseEncoding() != PG_SQL_ASCII &&
 		catalog_query("SELECT 1 FROM pg_catalog.pg_database d "
 					  "WHERE d.datname = pg_catalog.current_database() "
-					  "AND d.datctype IN ('C', 'POSIX') "
-					  "AND coalesce(pg_catalog.to_jsonb(d)->>'datlocprovider', 'c') = 'c'",
+					  "AND d.datctype IN ('C', 'POSIX')",
 					  NULL) == 0)
 		return;
 	ereport(NOTICE,

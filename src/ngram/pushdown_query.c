@@ -246,7 +246,7 @@ set_planner(void)
 											  {"enable_indexonlyscan", "off"},
 											  {"enable_hashagg", "on"},
 											  {"enable_sort", "on"},
-											  {"force_parallel_mode", "off"},
+											  {DEBUG_PARALLEL_SETTING, "off"},
 											  {"seq_page_cost", "1"},
 											  {"random_page_cost", "4"},
 											  {"cpu_tuple_cost", "0.01"},

@@ -54,11 +54,11 @@ is(found($node, 'log-row-counts'), join("\n",
 	'warning|setting log_temp_files|is 0 for the server',
 	'warning|setting trace_sort|is on for the server'), 'settings that write row counts into the log');
 $node->safe_psql('postgres', q{SELECT count(*) FROM dp_ngrams('s.t', 'who', 'what', 1, 1e-4)});
-like(slurp_file($node->logfile), qr/FROM s\.t r WHERE.*\n.*rows=57 /, 'which they do');
+like(slurp_file($node->logfile), qr/FROM s\.t r WHERE.*\n.*rows=57(?:\.00)? /, 'which they do');
 ok(mend($node, 'log-row-counts'), 'are mended by the commands');
 my $mended = -s $node->logfile;
 $node->safe_psql('postgres', q{SELECT count(*) FROM dp_ngrams('s.t', 'who', 'what', 1, 1e-4)});
-unlike(slurp_file($node->logfile, $mended), qr/FROM s\.t r WHERE|tuple sort|rows=57 /, 'and write them no more');
+unlike(slurp_file($node->logfile, $mended), qr/FROM s\.t r WHERE|tuple sort|rows=57(?:\.00)? /, 'and write them no more');
 like(found($node, 'log-statements'), qr/^notice\|setting log_statement\|is all for the server$/m, 'log_statement');
 $node->safe_psql('postgres', q{ALTER DATABASE postgres SET log_statement = 'none'});
 unlike(found($node, 'log-statements'), qr/log_statement/, 'a database can have another value');

@@ -143,7 +143,8 @@ sub outcome
 		vec($bits, $socket, 1) = 1 if $socket >= 0;
 		select($bits, undef, undef, 0.05);
 	}
-	unless (defined $self->{dbh}->pg_result)
+	# to some releases of the driver a cancelled statement is no failure, but has its state
+	unless (defined $self->{dbh}->pg_result && $self->{dbh}->state =~ /^(?:00000)?$/)
 	{
 		$self->failed;
 		return ($self->{state}, []);

@@ -4,36 +4,29 @@
 #
 #   test/versions/run.sh [SUITE...]         bullseye bookworm trixie sid, unless given
 #
-# Each is make check once more, in a chroot, without what doesn't depend on the server
-# (lint, audit): its packages come by scripts/deps.sh, its server by scripts/common.sh, and
-# this file adds only the folder and the table.  Mounts and processes belong to namespaces
-# that end with the command, however it ends.
+# Each is make check once more, without what doesn't depend on the server (lint, audit):
+# its folder comes by scripts/chroot.sh, its packages by scripts/deps.sh, its server by
+# scripts/common.sh, and this file adds only the table.
 #
 # It must be root, for chroot.  The folders, a gigabyte each, are kept in $VERSIONS_DIR and
-# used again; remove one to have its packages anew.  Debian comes from $MIRROR; proxies are
-# taken from the environment.  SUITES="unit regress" runs only these in each.
+# used again; remove one to have its packages anew.  SUITES="unit regress" runs only these
+# in each.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+. "$top/scripts/chroot.sh"
 
 VERSIONS_DIR=${VERSIONS_DIR:-${TMPDIR:-/tmp}/dpngram-versions}
-MIRROR=${MIRROR:-http://deb.debian.org/debian}
-export SUITES=${SUITES:-unit modules regress isolation tap}
+bare_cache=$VERSIONS_DIR
+SUITES=${SUITES:-unit modules regress isolation tap}
 
 # PostgreSQL 13 is no longer maintained; what fails there is shown, and no failure
 best_effort=bullseye
 
-make_folder() # SUITE: a minimal Debian, which gets its name only when it is whole
+folder_of() # SUITE: its folder, made if it is missing; it gets its name when it is whole
 {
     local folder=$VERSIONS_DIR/$1
-    [ ! -d "$folder" ] || return 0
-    rm -rf "$folder.new"
-    mkdir -p "$VERSIONS_DIR"
-    unshare --mount debootstrap --variant=minbase "$1" "$folder.new" "$MIRROR" || return
-    # no package starts a service
-    printf '#!/bin/sh\nexit 101\n' >"$folder.new/usr/sbin/policy-rc.d"
-    chmod 755 "$folder.new/usr/sbin/policy-rc.d"
-    # a mirror may be a snapshot, of another date than the clock's
-    printf 'Acquire::Check-%s "false";\n' Valid-Until Date >"$folder.new/etc/apt/apt.conf.d/date"
-    mv "$folder.new" "$folder"
+    [ -d "$folder" ] && return
+    bare_remove "$folder.new"
+    bare_make "$1" "$folder.new" && mv "$folder.new" "$folder"
 }
 
 copy_tree() # SUITE: the files that git knows, or would
@@ -47,18 +40,13 @@ copy_tree() # SUITE: the files that git knows, or would
 
 in_folder() # SUITE COMMAND: for the shell there, in the tree
 {
-    # shellcheck disable=SC2016
-    unshare --mount --pid --fork --kill-child bash -c '
-        mount --rbind /dev "$1/dev" && mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" &&
-            mount -t proc proc "$1/proc" && cp -L /etc/resolv.conf "$1/etc/resolv.conf" &&
-            exec env --unset=TMPDIR HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-                chroot "$1" bash -c "cd /dpngram && $2"' - "$VERSIONS_DIR/$1" "$2"
+    bare "$VERSIONS_DIR/$1" bash -c "cd /dpngram && export SUITES='$SUITES' && $2"
 }
 
 # The first make counts the compiler's warnings, the second takes them for errors.
 try() # SUITE
 {
-    make_folder "$1" && copy_tree "$1" && in_folder "$1" "scripts/deps.sh" || return
+    folder_of "$1" && copy_tree "$1" && in_folder "$1" "scripts/deps.sh" || return
     in_folder "$1" "make -s -k -f Makefile WERROR= all" 2>&1 | tee "$work/$1.build"
     in_folder "$1" "test/run.sh"
 }

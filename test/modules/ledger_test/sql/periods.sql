@@ -34,10 +34,10 @@ INSERT INTO expected_periods VALUES
 	-- Samoa left 30 December 2011 out
 	('1 day', 'calendar', 'Pacific/Apia', '2011-12-30 09:59:59.999999Z', '2011-12-29 10:00Z', '2011-12-30 10:00Z'),
 	('1 day', 'calendar', 'Pacific/Apia', '2011-12-30 10:00Z', '2011-12-30 10:00Z', '2011-12-31 10:00Z'),
-	-- Cuba's clocks go back from one o'clock to midnight: the day begins at the second
-	('1 day', 'calendar', 'America/Havana', '2026-11-01 04:30Z', '2026-10-31 04:00Z', '2026-11-01 05:00Z'),
-	('1 day', 'calendar', 'America/Havana', '2026-11-01 05:00Z', '2026-11-01 05:00Z', '2026-11-02 05:00Z'),
-	('1 month', 'calendar', 'America/Havana', '2026-11-01 04:30Z', '2026-10-01 04:00Z', '2026-11-01 05:00Z'),
+	-- Cuba's clocks went back from one o'clock to midnight: the day began at the second
+	('1 day', 'calendar', 'America/Havana', '2020-11-01 04:30Z', '2020-10-31 04:00Z', '2020-11-01 05:00Z'),
+	('1 day', 'calendar', 'America/Havana', '2020-11-01 05:00Z', '2020-11-01 05:00Z', '2020-11-02 05:00Z'),
+	('1 month', 'calendar', 'America/Havana', '2020-11-01 04:30Z', '2020-10-01 04:00Z', '2020-11-01 05:00Z'),
 	-- Lebanon's go forward from midnight to one, Brazil's went back from midnight to eleven
 	('1 day', 'calendar', 'Asia/Beirut', '2018-03-24 22:00Z', '2018-03-24 22:00Z', '2018-03-25 21:00Z'),
 	('1 day', 'calendar', 'America/Sao_Paulo', '2018-02-18 02:30Z', '2018-02-17 02:00Z', '2018-02-18 03:00Z'),

@@ -19,8 +19,9 @@ CREATE FUNCTION tries(spec bytea) RETURNS SETOF text LANGUAGE sql AS $$
 		'SELECT max(dpngram.exact_row_words(%s, who, what)) FROM few',
 		'SELECT count(*) FROM dpngram.unpacked_counts(%s)']) q $$;
 
--- The true ones.
-SELECT level, words, array_agg(tries) FROM unnest(ARRAY[1, 2, 4]) level, unnest(ARRAY[0, 30]) words, tries(push_test_spec(level, words))
+-- The true ones.  Whether such bytes can pass for a node's counts hangs on what the C library
+-- says of characters, of which a specification has a digest.
+SELECT level, words, (array_agg(tries))[1:4] AS tries, (array_agg(tries))[5] IN ('an answer', 'NG005') AS known FROM unnest(ARRAY[1, 2, 4]) level, unnest(ARRAY[0, 30]) words, tries(push_test_spec(level, words))
 GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- Cut short at each length, and one byte changed at each place.
