@@ -29,7 +29,7 @@ CREATE FUNCTION @extschema@.dp_set_union(
 	epsilon float8,
 	delta float8,
 	max_contributions int DEFAULT 100,
-	method text DEFAULT NULL,
+	method text DEFAULT 'cumulative',
 	options jsonb DEFAULT '{}')
 RETURNS TABLE (item text, weight float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_dp_set_union'

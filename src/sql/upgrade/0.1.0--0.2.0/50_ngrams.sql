@@ -22,3 +22,15 @@ RETURNS TABLE (n int, ngram text, weight float8, stddev float8)
 AS 'MODULE_PATHNAME', 'dpngram_dp_ngrams'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
+CREATE OR REPLACE FUNCTION @extschema@.dp_set_union(
+	relation regclass,
+	user_col name,
+	item_col name,
+	epsilon float8,
+	delta float8,
+	max_contributions int DEFAULT 100,
+	method text DEFAULT 'cumulative',
+	options jsonb DEFAULT '{}')
+RETURNS TABLE (item text, weight float8, stddev float8)
+AS 'MODULE_PATHNAME', 'dpngram_dp_set_union'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
