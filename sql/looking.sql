@@ -99,7 +99,37 @@ SELECT b.dataset, l.lane, l.amount = (to_jsonb(b)->>(l.lane || '_spent'))::float
  WHERE b.grantee IS NULL AND b.period_from IS NULL AND b.dataset LIKE 'look %'
  ORDER BY 1, 2;
 
-SELECT dp_unprotect('look gdp'), dp_unprotect('look zcdp'), dp_unprotect('look basic'), dp_unprotect('look days');
+-- a sum that is carried counts in each period, and has none
+SET ROLE regress_look_owner;
+SELECT dp_unprotect('look zcdp');
+SELECT dp_protect('look.plain', 'who', 4, 1e-6, 'look each', 'zcdp', options => '{"renews": "1 day", "time_col": "day"}');
+SELECT chart('look each');
+SELECT count(*), count(period_from) FROM dpngram.spending WHERE dataset = 'look each';
+
+-- who called on another's dataset is not shown to whom a relation of it was given
+CREATE TABLE look.given AS TABLE look.texts;
+SELECT dp_attach('look gdp', 'look.given', 'who');
+SELECT dp_detach('look gdp', 'look.given');
+RESET ROLE;
+ALTER TABLE look.given OWNER TO regress_look_eve;
+SET ROLE regress_look_eve;
+SELECT dp_protect('look.given', 'who', 8, 1e-6, 'look given');
+SELECT chart('look given');
+SELECT count(*) FROM dpngram.spending;
+SELECT dp_unprotect('look given');
+
+-- the chart's numbers and lines are its own, whatever the budget, the names and the settings
+RESET ROLE;
+ALTER TABLE look.given OWNER TO regress_look_owner;
+SET ROLE regress_look_owner;
+SET extra_float_digits = -15;
+SELECT dp_protect('look.given', 'who', 1e308, 1e-6, E'look %s\n lane 99 %', 'basic');
+SELECT chart(E'look %s\n lane 99 %');
+SELECT dp_unprotect(E'look %s\n lane 99 %');
+SELECT chart('look basic');
+RESET extra_float_digits;
+
+SELECT dp_unprotect('look gdp'), dp_unprotect('look each'), dp_unprotect('look basic'), dp_unprotect('look days');
 RESET ROLE;
 DROP FUNCTION chart(name), calls_by_hour(name);
 DROP SCHEMA look CASCADE;

@@ -7,6 +7,7 @@
 #define PG_FUNCTION_INFO_V1(name) extern Datum name(PG_FUNCTION_ARGS)
 #define PG_FUNCTION_ARGS FunctionCallInfo fcinfo
 #define PGDLLEXPORT
+#define CppAsString2(x) #x
 #define INT64CONST(x) (x##L)
 #define UINT64CONST(x) (x##UL)
 #define INT64_FORMAT "%ld"

@@ -34,11 +34,14 @@ typedef struct Report
 	bool renews;
 } Report;
 
+/* three places, where that can't overflow */
 static const char budget_query[] =
 	"SELECT format('%s of %s: %s, accounting %s', b.dataset, b.relation, b.status, b.accounting), "
 	"format('of the period from %s to %s', b.period_from, b.period_to), "
 	"format('epsilon %s at delta %s; spent %s, remaining %s', b.epsilon, b.delta, "
-	"ceil(b.spent_epsilon * 1000) / 1000, floor(b.remaining_epsilon * 1000) / 1000), "
+	"CASE WHEN b.spent_epsilon < 1e12 THEN ceil(b.spent_epsilon * 1000) / 1000 "
+	"ELSE b.spent_epsilon END, CASE WHEN b.remaining_epsilon < 1e12 "
+	"THEN floor(b.remaining_epsilon * 1000) / 1000 ELSE b.remaining_epsilon END), "
 	"b.period_from IS NOT NULL FROM dpngram.budget b WHERE b.dataset = $1 AND b.grantee IS NULL";
 
 /* a lane without a cap above 0 has no share */
@@ -51,13 +54,18 @@ static const char lanes_query[] =
 	"WHEN 'zcdp' THEN '{rho,rho_delta}' ELSE '{basic_epsilon,basic_delta}' END::text[]) "
 	"WITH ORDINALITY l (lane, place) ORDER BY l.place";
 
-/* The calls, with their share of the cap of lane $2; "now" in the period of the budget's row. */
-#define CALLS                                                                                       \
-	"WITH call AS (SELECT s.caller_role, s.at, s.period_from, (s.price->>$2)::float8 "              \
-	"/ (to_jsonb(b)->>($2 || '_cap'))::float8 AS share, b.period_from IS NULL "                     \
-	"OR (s.period_from < b.period_to AND s.period_to > b.period_from) AS now "                      \
-	"FROM dpngram.spending s JOIN dpngram.budget b ON b.dataset = s.dataset AND b.grantee IS NULL " \
-	"WHERE s.dataset = $1) "
+/*
+ * The calls, with their share of the cap of lane $2; "now" in the period of the budget's row,
+ * as all are that count in every period, or where there are none.
+ */
+#define CALLS                                                                              \
+	"WITH budget AS MATERIALIZED (SELECT period_from, period_to, "                         \
+	"(to_jsonb(b)->>($2 || '_cap'))::float8 AS cap FROM dpngram.budget b "                 \
+	"WHERE b.dataset = $1 AND b.grantee IS NULL), call AS ("                               \
+	"SELECT s.caller_role, s.at, s.period_from, (s.price->>$2)::float8 / b.cap AS share, " \
+	"s.period_from IS NULL OR (s.period_from < b.period_to "                               \
+	"AND s.period_to > b.period_from) AS now "                                             \
+	"FROM dpngram.spending s CROSS JOIN budget b WHERE s.dataset = $1) "
 
 /* by the present caps, also what was spent before these were raised */
 static const char persons_query[] =
@@ -75,33 +83,39 @@ static const char days_query[] = CALLS
 
 static const char periods_query[] =
 	CALLS "SELECT p.name, p.calls, p.share FROM (SELECT c.period_from, "
-		  "to_char(c.period_from, 'YYYY-MM-DD HH24:MI') AS name, count(*) AS calls, "
-		  "sum(c.share) AS share FROM call c GROUP BY c.period_from "
+		  "coalesce(to_char(c.period_from, 'YYYY-MM-DD HH24:MI'), '(each of them)') AS name, "
+		  "count(*) AS calls, sum(c.share) AS share FROM call c GROUP BY c.period_from "
 		  "ORDER BY c.period_from DESC LIMIT " CppAsString2(PERIODS_SHOWN) ") p "
 																		   "ORDER BY p.period_from";
 
+/* No name in it makes two lines of one. */
 static void
-put(const Report *report, const char *line)
+put(const Report *report, const char *text)
 {
-	Datum values[1] = {CStringGetTextDatum(line)};
+	char *line = pstrdup(text);
+	Datum values[1];
 	bool nulls[1] = {false};
 
+	for (char *c = line; *c; c++)
+	{
+		if ((unsigned char) *c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+	values[0] = CStringGetTextDatum(line);
 	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc, values, nulls);
 }
 
-/* A name keeps to its line and its column. */
+/*
+ * A name keeps to its column.  That of a role may be in the encoding of another database;
+ * what is invalid here has as many characters as bytes.
+ */
 static void
 append_name(StringInfo line, const char *name)
 {
-	int start = line->len;
-	int width = pg_mbstrlen(name);
+	int length = strlen(name);
+	int width = pg_verifymbstr(name, length, true) ? pg_mbstrlen(name) : length;
 
 	appendStringInfoString(line, name);
-	for (int i = start; i < line->len; i++)
-	{
-		if ((unsigned char) line->data[i] < ' ' || line->data[i] == 0x7f)
-			line->data[i] = '?';
-	}
 	if (width < NAME_WIDTH)
 		appendStringInfoSpaces(line, NAME_WIDTH - width);
 }
@@ -241,6 +255,14 @@ put_report(Report *report)
 					  report->renews ? periods_query : days_query);
 }
 
+/* A setting as the queries need it, until the function's end. */
+static void
+set_here(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
 PG_FUNCTION_INFO_V1(dpngram_budget_report);
 
 /* dp_budget_report(dataset): lines of text, for who sees the dataset in dpngram.budget. */
@@ -257,8 +279,9 @@ dpngram_budget_report(PG_FUNCTION_ARGS)
 	(void) ledger_terms(NameStr(*PG_GETARG_NAME(0)));
 	report.dataset = CStringGetTextDatum(NameStr(*PG_GETARG_NAME(0)));
 	nestlevel = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_here("search_path", "pg_catalog, pg_temp");
+	set_here("extra_float_digits", "1");
+	set_here("jit", "off"); /* compiling takes longer than the queries */
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	put_report(&report);

@@ -6,8 +6,9 @@
  * the session holds a lock on the object (dpngram.release, number of the release), which
  * nothing else ever asks for, from the charge to the end of the call.  A lock goes with
  * its transaction, subtransaction or process, whatever ends them, and needs no shared
- * memory of our own; pg_locks shows it, and with it the session.  That says no more to
- * others than the locks that the call holds on the relation.
+ * memory of our own; pg_locks shows it, and with it the session.  Others learn by it the
+ * number of the release, which is a count of all releases, and when the call ended; of
+ * the relation the locks that the call holds on it tell them.
  *
  * A mark is a courtesy: where the lock table is full, there is none.
  */
