@@ -3,7 +3,8 @@
 # every test suite against private servers, and closes with "N passed, N failed".
 # A suite that crashes, runs out of time or counts no test is a failure.
 #
-# KEEP=1 keeps the folder with the logs.  SUITES="unit regress" runs only these.
+# KEEP=1 keeps the folder with the logs.  SUITES="unit regress" runs only these, and
+# TEST=set_union of them that one test.
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
 # In continuous integration the unit tests run under the sanitizers, too.
@@ -80,15 +81,16 @@ unit() # TARGET
 installcheck() # KIND: regress or isolation, against the private server
 {
     local other=ISOLATION=
-    [ "$1" = regress ] || other=REGRESS=
-    in_tree "$MAKE" -f Makefile installcheck "$other" PG_CONFIG="$PG_CONFIG"
+    local only=REGRESS
+    [ "$1" = regress ] || { other=REGRESS= && only=ISOLATION; }
+    in_tree "$MAKE" -f Makefile installcheck "$other" ${TEST:+"$only=$TEST"} PG_CONFIG="$PG_CONFIG"
 }
 
 # Test modules are loaded from the folders where they were built, never installed.
 modules()
 {
     local module status=0
-    for module in test/modules/*/; do
+    for module in test/modules/${TEST:-*}/; do
         in_tree "$MAKE" -C "$module" installcheck PG_CONFIG="$PG_CONFIG" || status=1
     done
     return $status
@@ -107,7 +109,7 @@ tap()
         PATH="$("$PG_CONFIG" --bindir):$PATH" PG_REGRESS="$pgxs/test/regress/pg_regress" \
         TMPDIR="$tmp" PERL5LIB="$tree/test/t:$pgxs/test/perl" PGPORT=65432 \
         TESTDIR="$tree" TESTDATADIR="$tree/tmp_check" TESTLOGDIR="$tree/tmp_check/log" \
-        prove --verbose --timer test/t/*.pl
+        prove --verbose --timer test/t/${TEST:-*}.pl
 }
 
 audit()

@@ -5,7 +5,7 @@ CREATE FUNCTION dpngram.row_digest(previous bytea, entry record) RETURNS bytea
 REVOKE EXECUTE ON FUNCTION dpngram.row_digest(bytea, record) FROM PUBLIC;
 COMMENT ON FUNCTION dpngram.row_digest(bytea, record) IS 'SHA-256 of a digest and a row''s text';
 
--- The columns and their order are those of release_statement in src/ledger/catalog.c.
+-- The columns and their order are those of ENTRY_VALUES in src/ledger/catalog.c.
 CREATE FUNCTION dpngram.broken_chain(of_dataset integer)
 	RETURNS TABLE (release bigint, problem text) LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
 	AS $$

@@ -5,7 +5,8 @@
 # audit library, makes a database of its own and drops it.  The short form takes
 # a minute; AUDIT=long runs the same with up to forty times the trials, in
 # an hour, and expects the canaries to find 95 % of a true mu.
-# SEED=0.123 repeats the random corpora of an earlier run (never its noise).
+# SEED=0.123 repeats the random corpora of an earlier run (never its noise); TEST=rounds
+# runs that part alone, after the two that the others are made with.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
@@ -44,7 +45,7 @@ psql -Xq -d postgres -c "CREATE DATABASE $database" || exit 1
 
 bad=0
 number=0
-for part in functions definition methods statistics rounds distributions sabotages; do
+for part in functions definition ${TEST:-methods statistics rounds distributions sabotages}; do
     start=$SECONDS
     psql -XqAt -d "$database" -v ON_ERROR_STOP=1 -v library="$folder/dpngram_audit" \
         "${settings[@]}" -f "sql/$part.sql" 2>&1 | grep -v '^$' | tee "$folder/output"
