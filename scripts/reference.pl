@@ -78,6 +78,15 @@ WHERE p.pronamespace = 'dpngram'::regnamespace AND p.prorettype <> 'trigger'::re
 	AND NOT EXISTS (SELECT FROM pg_aggregate a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn))
 ORDER BY p.proname COLLATE "C"};
 
+# What is behind those views: the ledger's own tables and views.
+my $ledger_query = q{
+SELECT c.oid::regclass::text AS name, obj_description(c.oid, 'pg_class') AS comment,
+	(SELECT string_agg(a.attname, ', ' ORDER BY a.attnum) FROM pg_attribute a
+		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+FROM pg_class c
+WHERE c.relnamespace = 'dpngram'::regnamespace AND c.relkind IN ('r', 'v') AND NOT has_table_privilege('public', c.oid, 'SELECT')
+ORDER BY c.relkind, 1};
+
 my $settings_query = q{
 SELECT name, vartype, boot_val, unit, min_val, max_val, context
 FROM pg_settings WHERE name LIKE 'dpngram.%' ORDER BY name COLLATE "C"};
@@ -240,6 +249,8 @@ for my $section (@sections)
 	put_table(\$section, 'function | arguments | who may call it | what it does', sub {
 		map { "`$_->{name}` | " . (defined $_->{arguments} ? "$_->{arguments} | " : '| ') . ($_->{anybody} ? 'anybody' : 'the owner') . " | $_->{comment}" }
 			@{ rows($inner_query) }; });
+	put_table(\$section, 'relation | what it holds | columns', sub {
+		map { "`$_->{name}` | $_->{comment} | $_->{columns}" } @{ rows($ledger_query) }; });
 	$section =~ s{^\| \[`([^`]+)`\]\((#[^)]*)\) \| .*\n}{
 		my $comments = join('; ', map { $_->{comment} // '?' } @{ $functions{$1} // [ $view{$1} // {} ] });
 		"| [`$1`]($2) | $comments |\n"}mge;
