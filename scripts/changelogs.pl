@@ -1,5 +1,6 @@
 # changelogs.pl: who wrote what in the Debian changelogs whose names come on
-# standard input: one row per author and entry, "author, tab, text", as COPY reads it.
+# standard input: one row per author and entry, "author, source package, text" with tabs
+# between them, as COPY reads it.
 #
 # An entry is a header "source (version) distribution; urgency=...", indented text,
 # and a trailer " -- Name <mail>  date".  A line "[ Name ]" gives what follows it
@@ -29,14 +30,15 @@ sub utf8_bytes # an old entry may be Latin-1
     return $bytes;
 }
 
-sub print_entry # trailer's author, then the pairs [author or undef, lines]
+sub print_entry # package, trailer's author, then the pairs [author or undef, lines]
 {
-    my ($author, @sections) = @_;
+    my ($package, $author, @sections) = @_;
     for my $section (@sections)
     {
         my ($name, @lines) = @$section;
         my $text = copy_text(@lines);
-        print utf8_bytes(copy_text($name // $author) . "\t$text\n") if $text ne '';
+        my @columns = (copy_text($name // $author), $package, $text);
+        print utf8_bytes(join("\t", @columns) . "\n") if $text ne '';
     }
     return;
 }
@@ -45,7 +47,7 @@ sub read_changelog
 {
     my $name = shift;
     my $file = IO::Uncompress::Gunzip->new($name, MultiStream => 1) or return;
-    my ($entry, $found, @sections);
+    my ($package, $entry, $found, @sections);
     my $preface = 0;
 
     while (defined(my $line = $file->getline))
@@ -53,7 +55,7 @@ sub read_changelog
         chomp $line;
         if ($line =~ /^([a-z0-9][a-z0-9+.-]*) \(([^()\s]+)\) [^;]*;/)
         {
-            $entry = "$1 $2";
+            ($package, $entry) = ($1, "$1 $2");
             $found = 1;
             @sections = ([undef]);
         }
@@ -64,7 +66,7 @@ sub read_changelog
         }
         elsif ($line =~ /^ -- (.*?) *<([^<>]*)>/)
         {
-            print_entry($1 ne '' ? $1 : $2, @sections) unless $seen{$entry}++;
+            print_entry($package, $1 ne '' ? $1 : $2, @sections) unless $seen{$entry}++;
             $entry = undef;
         }
         elsif ($line =~ /^\s+\[ (.+) \]\s*$/)

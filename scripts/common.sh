@@ -106,13 +106,23 @@ as_installer() # a command that writes to PostgreSQL's own folders
     fi
 }
 
+quietly() # NAME COMMAND...: its output only if it fails
+{
+    local name=$1
+    shift
+    "$@" >"$work/$name.log" 2>&1 && return
+    cat "$work/$name.log"
+    echo "$(basename "$0" .sh): $name failed"
+    exit 1
+}
+
 install_extension()
 {
     as_installer "$MAKE" -C "$top" -f Makefile install
 }
 
 # A server on a Unix socket only.  PGHOST and PGUSER lead there.  $server_program, if set, is
-# started instead of postgres.
+# started instead of postgres; $server_settings, if set, are further lines of its configuration.
 server_start()
 {
     local bindir
@@ -131,6 +141,7 @@ unix_socket_directories = '$work/server'
 max_worker_processes = 128
 wal_level = replica
 fsync = off
+${server_settings:-}
 CONF
     server_running=yes
     as_server "$bindir/pg_ctl" --pgdata="$work/server/data" --log="$work/server/log" \

@@ -14,7 +14,7 @@ CREATE SCHEMA debian AUTHORIZATION data_owner;
 GRANT USAGE ON SCHEMA debian TO analyst;
 
 SET ROLE data_owner;
-CREATE TABLE debian.changelogs (author text, entry text);
+CREATE TABLE debian.changelogs (author text, package text, entry text);
 RESET ROLE;
 COPY debian.changelogs FROM :'rows';
 \c - data_owner

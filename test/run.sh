@@ -144,6 +144,12 @@ suite sanitize unit sanitize
 suite modules modules
 suite regress installcheck regress
 suite isolation installcheck isolation
+case " $SUITES " in
+    *" tap "*)
+        step texts "$top/scripts/changelogs.sh" "$work/changelogs.tsv"
+        export CHANGELOGS="$work/changelogs.tsv"
+        ;;
+esac
 suite tap tap
 suite audit audit
 SUITES="$SUITES server"
