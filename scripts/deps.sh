@@ -1,9 +1,10 @@
 #!/bin/bash
 # deps.sh: installs what building and testing need and the machine lacks, by
 # apt; with the argument "bench" what the benchmarks' plots need, too; with "bare" only
-# what scripts/chroot.sh needs.  It looks for the things themselves first (a header, a program), so that it calls no
-# package manager where all is there, and so that PG_CONFIG may name a PostgreSQL
-# that no package brought.
+# what scripts/chroot.sh needs.  It looks for the things themselves first (a header, a
+# program), so that it calls no package manager where all is there, and so that PG_CONFIG
+# may name a PostgreSQL that no package brought.  PG_CONFIG=/usr/lib/postgresql/N/bin/pg_config
+# is Debian's version N, installed if it is missing; else the distribution's own is.
 set -eu
 
 PG_CONFIG=${PG_CONFIG:-pg_config}
@@ -47,10 +48,21 @@ apt_update()
     updated=yes
 }
 
-server_version() # the major version behind the distribution's "postgresql"
+server_version() # the major version that PG_CONFIG names, or behind the distribution's "postgresql"
 {
-    apt-cache depends --important postgresql 2>/dev/null |
-        sed -n 's/^ *Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
+    case $PG_CONFIG in
+        pg_config)
+            apt-cache depends --important postgresql 2>/dev/null |
+                sed -n 's/^ *Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
+            ;;
+        /usr/lib/postgresql/*/bin/pg_config)
+            basename "${PG_CONFIG%/bin/pg_config}"
+            ;;
+        *)
+            echo "deps: $PG_CONFIG has no server with its development files" >&2
+            exit 1
+            ;;
+    esac
 }
 
 find_missing()
@@ -100,14 +112,13 @@ fi
 if [ "${1:-}" = bare ]; then
     :
 elif ! has_server >/dev/null 2>&1; then
-    if [ "$PG_CONFIG" != pg_config ]; then
-        echo "deps: $PG_CONFIG has no server with its development files" >&2
-        exit 1
-    fi
     if command -v apt-get >/dev/null; then
-        [ -n "$(server_version)" ] || apt_update
-        missing+=("postgresql-$(server_version)" "postgresql-server-dev-$(server_version)"
-            "postgresql-$(server_version)-cron")
+        version=$(server_version)
+        if [ -z "$version" ]; then
+            apt_update
+            version=$(server_version)
+        fi
+        missing+=("postgresql-$version" "postgresql-server-dev-$version" "postgresql-$version-cron")
         no_main_cluster
     else
         missing+=(postgresql postgresql-server-dev)

@@ -69,6 +69,7 @@ if [ "$(id -u)" != 0 ]; then
     echo "versions: must be root, for chroot" >&2
     exit 1
 fi
+"$top/scripts/deps.sh" bare
 [ $# -gt 0 ] || set -- bullseye bookworm trixie sid
 make_work versions
 status=0
