@@ -90,9 +90,10 @@ for (
 	my ($database, $sql) = @$_;
 	my (undef, undef, $error) = $node->psql($database, "\\set VERBOSITY verbose\n$sql");
 	my ($state, $message) = $error =~ /ERROR:  (\w{5}): (.*)/;
-	my $general = defined $message ? $message =~ s/"(?!\$libdir|dpngram")[^"]*"/"…"/gr : '';
+	my $general = defined $message ? $message =~ s/"(?!\$libdir|dpngram2?")[^"]*"/"…"/gr : '';
 
-	$general =~ s/\$libdir\/dpngram2/\$libdir\/dpngram/;
+	# from PostgreSQL 18 on without $libdir
+	$general =~ s/dpngram2"/dpngram"/;
 	$general =~ s/(permission denied for \w+) .*/$1 …/;
 	$general =~ s/function dp_ngrams\(.*\)/function dp_ngrams(unknown, unknown, …)/;
 	like($own, qr/^\| .*`\Q$general\E`.* \| $state \|/m, "the manual has \"$general\"");
