@@ -93,20 +93,16 @@ FROM pg_settings WHERE name LIKE 'dpngram.%' ORDER BY name COLLATE "C"};
 
 # ---- how things are written ----
 
-# "name(arguments) RETURNS type", in lines; what is in parentheses is indented.
-sub signature
+# What stands in parentheses, if it is long in lines of its own.
+sub in_parentheses
 {
-	my ($function) = @_;
-	my @lines = ("$function->{name}(");
-	my @parts = map { "$_->{name} $_->{type}" . (defined $_->{default} ? " DEFAULT $_->{default}" : '') }
-		@{ $function->{arguments} };
-	my $one = "$function->{name}(" . join(', ', @parts) . ") RETURNS $function->{result}";
+	my (@parts) = @_;
+	my @lines;
 
-	return $one if length($one) <= $columns;
 	for my $i (0 .. $#parts)
 	{
 		my $part = $parts[$i] . ($i < $#parts ? ',' : '');
-		if ($lines[-1] =~ /^    / && length("$lines[-1] $part") <= $columns)
+		if (@lines && length("$lines[-1] $part") <= $columns)
 		{
 			$lines[-1] .= " $part";
 		}
@@ -115,7 +111,21 @@ sub signature
 			push @lines, "    $part";
 		}
 	}
-	return join("\n", @lines, ") RETURNS $function->{result}");
+	return join("\n", '(', @lines, ')');
+}
+
+# "name(arguments) RETURNS type", in lines.
+sub signature
+{
+	my ($function) = @_;
+	my @parts = map { "$_->{name} $_->{type}" . (defined $_->{default} ? " DEFAULT $_->{default}" : '') }
+		@{ $function->{arguments} };
+	my $result = "RETURNS $function->{result}";
+	my $one = "$function->{name}(" . join(', ', @parts) . ") $result";
+
+	return $one if length($one) <= $columns;
+	$result =~ s/^(RETURNS TABLE)\((.*)\)$/$1 . in_parentheses(split(\/, \/, $2))/e if length($result) + 2 > $columns;
+	return $function->{name} . in_parentheses(@parts) . " $result";
 }
 
 sub sentence
@@ -168,7 +178,7 @@ sub put_function
 {
 	my ($section, @functions) = @_;
 	my $signatures = join("\n\n", map { signature($_) } @functions);
-	my $sentences = join(' ', map { sentence($_->{comment}) } @functions);
+	my $sentences = join("\n", map { sentence($_->{comment}) } @functions);
 
 	$$section =~ s/^```sql\n.*?^```\n/```sql\n$signatures\n```\n/ms;
 	$$section =~ s/^```\n\n\K(?:\*\*[^*]*\*\*[ \n]?)*/$sentences\n/m;
