@@ -7,6 +7,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use LedgerNode;
+use Manual;
 
 my $here = ledger_node('coordinator');
 my @there = map { ledger_node("there$_", 'log_statement = all') } (0 .. 2);
@@ -302,6 +303,35 @@ like($err, qr/HINT:  Call it in a transaction of isolation level repeatable read
 is($charged, 0, 'not charged');
 is_deeply([ rows('here_too', $calls{dpne}, $snapshot) ], [ $named, 'local' ], 'a table that is the same on all nodes');
 $here->safe_psql('postgres', q{SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 99999});
+
+# ------------------------------------------------------------------------
+# doc/pushdown.md, as it is printed
+# ------------------------------------------------------------------------
+
+my $page = 'pushdown.md';
+is_deeply([ manual_blocks($page) ], [qw(server coordinator)], 'its blocks are those');
+my @visits = (q{CREATE TABLE visits (person int, pages text)}, 'counter' => 'counter_of_visits', q{'...'} => q{'secret'});
+$_->safe_psql('postgres', 'CREATE DATABASE manual') foreach ($here, $there[0]);
+$there[0]->safe_psql('manual', $visits[0]);
+$there[0]->safe_psql('manual', manual_block_of($page, 'server', @visits[1 .. 4]) . 'GRANT INSERT ON visits TO counter_of_visits');
+$here->safe_psql('manual', manual_block_of($page, 'coordinator', @visits[1, 2],
+	q{password '...'} => q{password_required 'false'},
+	q{host '...', dbname '...'} => sprintf(q{host '%s', port '%s', dbname 'manual'}, $there[0]->host, $there[0]->port)) . q{
+	CREATE TABLE visits_two PARTITION OF visits FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+	CREATE TABLE visits_three PARTITION OF visits FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+	ALTER TABLE visits OWNER TO owner;
+	ALTER TABLE visits_one OWNER TO owner;
+	ALTER TABLE visits_two OWNER TO owner;
+	ALTER TABLE visits_three OWNER TO owner;
+	GRANT USAGE ON FOREIGN SERVER one TO owner;
+	GRANT EXECUTE ON FUNCTION dpngram.exact_counts, dpngram.exact_words TO owner;
+	SET ROLE owner;
+	INSERT INTO visits SELECT i, 'front page' FROM generate_series(1, 600) i;
+	SELECT dp_protect('visits', 'person', 10, 1e-3);});
+is($here->safe_psql('manual', q{SET ROLE owner;
+	SELECT string_agg(ngram, ',' ORDER BY n, ngram) FROM dp_ngrams('visits', 'person', 'pages', 4, 1e-6, method => 'dpne',
+		max_length => 2, spurious => 1e-6, options => '{"execution": "pushdown"}')}), 'front,page,front page',
+	'what the manual prints counts on the servers');
 
 # ------------------------------------------------------------------------
 # servers that don't answer
