@@ -6,7 +6,8 @@
 # A fence "text" that follows is what psql answers, after a line that says how it is compared:
 #
 #     <!-- output: exact -->           it is this very text (of numbers ten digits)
-#     <!-- output: exact but for RE -->  except lines that match, of which there are some in both
+#     <!-- output: error -->           likewise, and begins with an error, which no other output does
+#     <!-- output: exact but for RE -->  except lines that match; "error but for RE" as well
 #     <!-- output: rows 8..; ... -->   noise, the machine's texts or the clock have a part in it:
 #                                      then columns, their formats, and what the line names
 #     <!-- output: masked -->          as exact, but for numbers and the lengths of dashes
@@ -130,7 +131,13 @@ sub shell
 	my $answer = '';
 
 	IPC::Run::run([ 'sh', '-e', '-c', $commands ], '>&', \$answer) or $answer .= "exit code " . ($? >> 8) . "\n";
-	return $answer;
+	return trimmed($answer);
+}
+
+# Without the blank line after each table, and what fills the last column.
+sub trimmed
+{
+	return $_[0] =~ s/[ \t]+$//mgr =~ s/\n+\z/\n/r;
 }
 
 sub preloaded
@@ -164,10 +171,7 @@ sub session
 		my $answer = $err . $out;
 		($out, $err) = ('', '');
 		$answer =~ s/^$end\n//mg;
-		# the blank line after each table, and what fills the last column
-		$answer =~ s/[ \t]+$//mg;
-		$answer =~ s/\n+\z/\n/;
-		return $answer;
+		return trimmed($answer);
 	};
 }
 
@@ -333,10 +337,13 @@ sub tutorial_differences
 		$rest .= $1 if $answer =~ /^((?:COPY|SELECT) 0\n)/m;
 		return $rest =~ /\S/ ? ("unexpected: $rest") : ();
 	}
-	if ($check =~ /^exact(?: but for (.*))?$/)
+	my $failed = $answer =~ /^(?:ERROR|FATAL):|^exit code/m;
+	if ($check =~ /^(exact|error)(?: but for (.*))?$/)
 	{
-		return exactly($answer, $1) eq exactly($block->{output}, $1) ? () : ("got:\n$answer");
+		my $as_said = $failed ? $1 eq 'error' && $answer =~ /^ERROR:/ : $1 eq 'exact';
+		return $as_said && exactly($answer, $2) eq exactly($block->{output}, $2) ? () : ("got:\n$answer");
 	}
+	return ("got:\n$answer") if $failed;
 	return masked($answer) eq masked($block->{output}) ? () : ("got:\n$answer") if $check eq 'masked';
 
 	my ($printed, $got) = (rows_of($block->{output}), rows_of($answer));
