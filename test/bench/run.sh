@@ -173,6 +173,13 @@ draw() # PART: its plots
     FIGURES=$FIGURES "$here/figures.sh" "$1" || status=1
 }
 
+# A part whose tables have names that another part gives its own, too.
+in_schema() # NAME COMMAND
+{
+    sql -c "CREATE SCHEMA $1"
+    PGOPTIONS="-c search_path=$1,public" "$2"
+}
+
 # Three histories of calls by the three accountings, which need no data.
 budget()
 {
@@ -206,15 +213,15 @@ if { wanted git || wanted rounds || wanted distributions || wanted scale; } && h
     load_git
     git_loaded=yes
     if wanted git; then git_speed; fi
-    if wanted rounds && [ "${msnbc_loaded:-}" = yes ]; then rounds; fi
+    if wanted rounds && [ "${msnbc_loaded:-}" = yes ]; then in_schema rounds rounds; fi
     if wanted scale && [ "${msnbc_loaded:-}" = yes ]; then scale; fi
 fi
 if { wanted words || wanted distributions; } && have enwiki_articles.tsv.gz; then
     load_articles
     part words next_words.sql
     if wanted distributions && [ "${msnbc_loaded:-}${git_loaded:-}" = yesyes ]; then
-        distributions
+        in_schema distributions distributions
     fi
 fi
-if wanted local && have reddit_new_terms.tsv.gz; then frequent_terms; fi
+if wanted local && have reddit_new_terms.tsv.gz; then in_schema local frequent_terms; fi
 exit "$status"
