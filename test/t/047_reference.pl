@@ -97,11 +97,9 @@ is(join(' ', sort($page =~ /^\| \[`([^`]+)`\]/mg)), join(' ', sort @functions, @
 for my $function (@functions)
 {
 	my $text = $section{$function};
-	like($text, qr/^```sql\n\Q$function\E\(/m, "$function: the signature");
-	for my $part ('^\| parameter \| type \| default \| meaning \|$', '^\*\*Returns\*\* ', '^\*\*Errors\*\*: ', '^\*\*Price\*\*: ', '^<!-- example -->$', '\*\*See also\*\* ')
-	{
-		like($text, qr/$part/m, "$function: $part");
-	}
+	my @missing = grep { $text !~ /$_/m } '^```sql\n' . $function . '\(', '^\| parameter \| type \| default \| meaning \|$', '^\*\*Returns\*\* ',
+		'^\*\*Errors\*\*: ', '^\*\*Price\*\*: ', '^<!-- example -->$', '\*\*See also\*\*\s';
+	is(join(' ', @missing), '', "$function: no part of the section is missing");
 	my ($result) = query("SELECT string_agg(DISTINCT CASE WHEN proretset AND proallargtypes IS NOT NULL OR typrelid <> 0 THEN 'columns' ELSE pg_get_function_result(p.oid) END, ',')
 		FROM pg_proc p JOIN pg_type t ON t.oid = prorettype WHERE proname = '$function' AND pronamespace = 'public'::regnamespace");
 	like($text, $result eq 'columns' ? qr/^\| column \| type \| meaning \|$/m : $result eq 'void' ? qr/\*\*Returns\*\* nothing\./ : qr/\*\*Returns\*\* `\Q$result\E`/,
