@@ -77,12 +77,6 @@
 /* PostgreSQL 15 lets the writer say whether the reader is to be woken at once. */
 #define shm_mq_send(queue, n, data, nowait, flush) shm_mq_send(queue, n, data, nowait)
 
-static inline size_t
-get_hash_memory_limit(void)
-{
-	return (size_t) get_hash_mem() * 1024;
-}
-
 #define MAT_SRF_USE_EXPECTED_DESC 0x01
 
 /* as in PostgreSQL 15, for its flags used here */

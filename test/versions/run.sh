@@ -17,6 +17,7 @@
 VERSIONS_DIR=${VERSIONS_DIR:-${TMPDIR:-/tmp}/dpngram-versions}
 bare_cache=$VERSIONS_DIR
 SUITES=${SUITES:-unit modules regress isolation tap}
+SUITE_SECONDS=${SUITE_SECONDS:-3600}
 
 # PostgreSQL 13 is no longer maintained; what fails there is shown, and no failure
 best_effort=bullseye
@@ -40,7 +41,7 @@ copy_tree() # SUITE: the files that git knows, or would
 
 in_folder() # SUITE COMMAND: for the shell there, in the tree
 {
-    bare "$VERSIONS_DIR/$1" bash -c "cd /dpngram && export SUITES='$SUITES' && $2"
+    bare "$VERSIONS_DIR/$1" env SUITES="$SUITES" SUITE_SECONDS="$SUITE_SECONDS" bash -c "cd /dpngram && $2"
 }
 
 # The first make counts the compiler's warnings, the second takes them for errors.

@@ -13,7 +13,8 @@ BEGIN
 		LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
 		CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
 		WHERE e.extname = 'dpngram' AND d.deptype = 'e'
-			-- from PostgreSQL 18 on tables' row types are members, too
+			-- from PostgreSQL 18 on tables' row types and all types' arrays are members, too
+			AND t.typcategory IS DISTINCT FROM 'A'
 			AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = t.typrelid AND r.relkind <> 'c')
 			AND o.type IN ('table', 'view', 'function', 'aggregate', 'type')
 			AND coalesce(c.relowner, p.proowner, t.typowner) <> owner
