@@ -40,7 +40,7 @@
  *				integer, times the product so far 2 more, so 9 for each of |d| factors,
  *				and the division 1.  Nothing overflows: numerators are below 1 and
  *				denominators between 1/2 and 64, each.  If anything underflows, R(d) <
- *				2^-900 is lost, for which accept() makes allowance.
+ *				2^-900 is lost, for which accepts() makes allowance.
  *	|d| > 64	with k = m + d, and s' = d/(k+m), s'' = -d/((n-k)+(n-m)),
  *		ln R(d) = d ln(p (n-m) / (q m)) - (2k+1) atanh(s') - (2(n-k)+1) atanh(s'')
  *				  + c(m) - c(k) + c(n-m) - c(n-k),
@@ -411,7 +411,7 @@ accept_exactly(DpRandom *rng, const DpBinomial *law, const Proposal *proposal, u
 
 /* Whether u h < R(d); what u's later bits may add to u h is "step". */
 static inline bool
-accept(DpRandom *rng, const DpBinomial *law, const Proposal *proposal)
+accepts(DpRandom *rng, const DpBinomial *law, const Proposal *proposal)
 {
 	uint64 u = dp_random_u64(rng);
 	double ratio = dp_binomial_ratio(law, proposal->distance);
@@ -474,7 +474,7 @@ dp_binomial_draw(DpRandom *rng, const DpBinomial *law)
 		do
 			propose(rng, law, &proposal);
 		while (proposal.distance < least || proposal.distance > most ||
-			   !accept(rng, law, &proposal));
+			   !accepts(rng, law, &proposal));
 		k = law->mode + proposal.distance;
 	}
 	return law->flipped ? law->n - k : k;

@@ -86,7 +86,7 @@ share_task(Team *team, const TeamTask *task)
 
 /* Streams to those that will come; whether one has died meanwhile shows when it is spoken to. */
 static void
-connect(Team *team)
+connect_streams(Team *team)
 {
 	char *queues = shm_toc_lookup(team->context->toc, TEAM_KEY_QUEUES, false);
 
@@ -125,7 +125,7 @@ start(Team *team, const TeamTask *task, Oid owner, int workers)
 	LaunchParallelWorkers(team->context);
 	if (team->context->nworkers_launched == 0)
 		return false;
-	connect(team);
+	connect_streams(team);
 	team->user = team_type(task->user_type);
 	team->text = team_type(task->text_type);
 	return true;
