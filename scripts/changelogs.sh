@@ -35,13 +35,14 @@ fetch_changelogs()
     echo "   ($authors authors under $DOC are few; fetching more changelogs)"
     mkdir "$work/debs"
     cd "$work/debs"
-    apt-get download --print-uris apt >/dev/null 2>&1 || as_root apt-get update -q >/dev/null
+    apt-get download --print-uris apt >/dev/null 2>&1 ||
+        as_root apt-get update -q >/dev/null 2>&1 || return 0
     # all at once is faster, but fails where a release lacks one of them
     # shellcheck disable=SC2086
     apt-get download -q $PACKAGES >/dev/null 2>&1 || for package in $PACKAGES; do
         [ -e "$package"_*.deb ] || apt-get download -q "$package" >/dev/null 2>&1 || true
     done
-    for package in ./*.deb; do
+    for package in *.deb; do
         dpkg-deb --fsys-tarfile "$package" |
             tar -xf - -C "$work" --wildcards './usr/share/doc/*/changelog*.gz' 2>/dev/null || true
     done

@@ -21,7 +21,7 @@ if ($ENV{CHANGELOGS})
 }
 else
 {
-	system_or_bail("$top/scripts/changelogs.sh", $texts);
+	system_log("$top/scripts/changelogs.sh", $texts) == 0 or die 'no texts';
 }
 
 # A server with PostgreSQL's default settings, as a reader's is.
