@@ -145,6 +145,20 @@ run_in_parallel(NgramRun *run)
 		   team_try(&task, run->read->owner, workers, run_in_team, run);
 }
 
+/*
+ * An attempt that failed is as if it had never been, unless how far it came was told: another
+ * one would then be a second draw for one price, and who ends workers could choose by the
+ * first whether to have it.
+ */
+static void
+refuse_second_draw(void)
+{
+	if (progress_told())
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("a parallel worker failed after progress was told")));
+}
+
 static void
 ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 {
@@ -156,7 +170,10 @@ ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 	if (release->pushdown != NULL)
 		run_pushed(&run);
 	else if (!run_in_parallel(&run))
+	{
+		refuse_second_draw();
 		run_alone(&run);
+	}
 }
 
 static void

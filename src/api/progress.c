@@ -5,7 +5,8 @@
  * During a run nothing else is sent to the client (release.c).  What is told here follows
  * from the call and its rows alone: a length is begun where the one before had n-grams.
  * When it is told depends on the data, as does how long a call takes; timing is out of
- * scope.
+ * scope.  But where a run is begun again, as when its workers fail, what the first attempt
+ * told is of other noise than the rows: so who begins again asks progress_told() first.
  */
 #include "postgres.h"
 
@@ -14,23 +15,23 @@
 #include "api/progress.h"
 #include "api/settings.h"
 
-/* Where messages go outside of the run; a release within another one's has nowhere. */
-static CommandDest progress_client = DestNone;
+/* Of the present run; a release within another one's has nowhere to send messages to. */
+static Progress progress = {DestNone, false};
 
 /* A run begins; returns what progress_end() wants back, also after an error. */
-CommandDest
+Progress
 progress_begin(CommandDest client)
 {
-	CommandDest outer = progress_client;
+	Progress outer = progress;
 
-	progress_client = client;
+	progress = (Progress){client, false};
 	return outer;
 }
 
 void
-progress_end(CommandDest outer)
+progress_end(Progress outer)
 {
-	progress_client = outer;
+	progress = outer;
 }
 
 static void
@@ -40,7 +41,7 @@ tell(const char *message)
 
 	if (!dpngram_progress)
 		return;
-	whereToSendOutput = progress_client;
+	whereToSendOutput = progress.client;
 	ereport(NOTICE, (errmsg_internal("%s", message), errhidestmt(true), errhidecontext(true)));
 	whereToSendOutput = silent;
 }
@@ -57,4 +58,12 @@ void
 progress_length(int length, int max_length)
 {
 	tell(psprintf("dpngram: length %d of %d", length, max_length));
+	progress.told |= dpngram_progress && length > 1;
+}
+
+/* Has the run told anything that its noise decided? */
+bool
+progress_told(void)
+{
+	return progress.told;
 }

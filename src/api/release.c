@@ -194,7 +194,7 @@ release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMe
 	LedgerRequest request;
 	LedgerReceipt receipt;
 	CommandDest client = whereToSendOutput;
-	CommandDest outer;
+	Progress outer;
 
 	if (methods->prepare)
 		prepare(methods, state, &spec);

@@ -136,6 +136,31 @@ delete @states{qw(57014 00000)};
 is(join(' ', keys %states), '', 'and in no other way');
 nobody_left('at any moment');
 
+# A worker that is ended once progress was told: to begin again would be a second draw.  One
+# that is ended before is as if it had not been, whatever is told.
+my $telling = 'SET client_min_messages = notice; SET dpngram.progress = on; SET work_mem = \'64kB\';';
+my $ended = 'SELECT count(pg_terminate_backend(pid)) ' . workers();
+my ($hit, $told_err) = (0, '');
+for (1 .. 20)
+{
+	my $job = background($node, "$telling SELECT count(*) FROM " . call('big', ', max_length => 5') =~ s/, max_length => 3//r);
+
+	$job->{run}->pump until $job->{err} =~ /length 2 of 5|ERROR/ || !$job->{run}->pumpable;
+	$hit = $node->safe_psql('postgres', $ended);
+	(undef, $told_err) = finish($job);
+	last if $hit && $told_err =~ /ERROR/;
+}
+like($told_err, qr/NG008/, 'a worker is ended after progress was told: the call fails');
+is(() = $told_err =~ /length 1 of 5/g, 1, 'and does not begin again');
+is($node->safe_psql('postgres', 'SELECT status FROM dpngram.releases ORDER BY id DESC LIMIT 1'), 'failed', 'the release has failed');
+nobody_left('ended after progress was told');
+($job, @pids) = sleepy_call(($query =~ s/client_min_messages = error/client_min_messages = notice/r) =~ s/^/SET dpngram.progress = on; /r);
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pids[1])");
+($out, $err) = finish($job);
+is($out, $quick, 'a worker is ended before a length was told: the same rows');
+like($err, qr/length 2 of 3/, 'and progress is told');
+nobody_left('ended before progress was told');
+
 # errors of the leader are masked as ever, and the caller's exception block holds
 is(sqlstate($node, "$settings SELECT count(*) FROM " . call('broken')), 'NG008', 'a view that fails');
 is($node->safe_psql('postgres', $settings . q{
