@@ -24,8 +24,8 @@ sub as
 }
 
 is($node->safe_psql('postgres', manual_block('tokens')), 400, 'tokens are counted');
-is($node->safe_psql('postgres', manual_block('temporary')), '', 'there are no temporary files');
 
+is(as('monitor', manual_block('temporary')), '', 'there are no temporary files');
 my $call = q{SELECT count(*) FROM dp_ngrams('archive.commits', 'author', 'message', 0.01, 1e-9);} . "\n";
 sub state_now
 {
