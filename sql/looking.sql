@@ -116,6 +116,16 @@ SET ROLE regress_look_eve;
 SELECT dp_protect('look.given', 'who', 8, 1e-6, 'look given');
 SELECT chart('look given');
 SELECT count(*) FROM dpngram.spending;
+-- nor told to an accountant of theirs, who gets what was spent; to one of the former owner's it is
+SELECT count(*) > 0 AS events, bool_and(e ? 'events') AS spent, bool_or(e ?| '{release,at,mechanism}') AS told,
+	jsonb_agg(DISTINCT e -> 'carried_from') AS carried_from
+  FROM jsonb_array_elements(dp_export_events('look given') -> 'events') e;
+SET ROLE regress_look_stats;
+SELECT jsonb_agg(DISTINCT e -> 'carried_from') FROM jsonb_array_elements(dp_export_events('look given') -> 'events') e;
+SET ROLE regress_look_owner;
+SELECT bool_and(e ?& '{release,at,mechanism}') AS told, jsonb_agg(DISTINCT e -> 'carried_from') AS carried_from
+  FROM jsonb_array_elements(dp_export_events('look gdp') -> 'events') e;
+SET ROLE regress_look_eve;
 SELECT dp_unprotect('look given');
 
 -- the chart's numbers and lines are its own, whatever the budget, the names and the settings

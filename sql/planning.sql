@@ -280,7 +280,7 @@ SELECT e->'period' FROM jsonb_array_elements(dp_export_events('days')->'events')
 SET ROLE regress_plan_ana;
 SELECT try($$SELECT dp_export_events('gdp')$$);
 SELECT try($$SELECT dp_export_events('nothing')$$), try($$SELECT dp_export_events(NULL)$$);
-SELECT try('SELECT dpngram.exported(1)'), try('SELECT dpngram.history(1)'), try($$SELECT dpngram.library_event('{}')$$);
+SELECT try('SELECT dpngram.exported(1, 1)'), try('SELECT dpngram.history(1)'), try($$SELECT dpngram.library_event('{}')$$);
 SET ROLE regress_plan_stats;
 SELECT jsonb_array_length(dp_export_events('gdp')->'events') > 0 AS exported;
 RESET ROLE;

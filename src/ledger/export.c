@@ -4,7 +4,8 @@
  *	  so that anyone can account it again without trusting ours.
  *
  * The words are made in SQL (src/sql/40_planning.sql, doc/events.md); here stands who
- * may have them: who sees all of the dataset's releases in dpngram.releases.
+ * may have them: who sees all of the dataset's releases in dpngram.releases.  Calls that
+ * it carries from a dataset which that one does not own are in it without whose they were.
  */
 #include "postgres.h"
 
@@ -39,7 +40,8 @@ fetch(const Catalog *cat, int32 dataset)
 	bool isnull;
 
 	arg_int4(&args, dataset);
-	if (catalog_query("SELECT dpngram.exported($1)", &args) != 1)
+	arg_oid(&args, cat->caller);
+	if (catalog_query("SELECT dpngram.exported($1, $2)", &args) != 1)
 		elog(ERROR, "dataset %d has no history", dataset);
 	document = row_datum(0, 1, &isnull);
 	if (isnull)

@@ -115,8 +115,9 @@ CREATE FUNCTION dpngram.history(of_dataset integer) RETURNS SETOF dpngram.releas
 REVOKE EXECUTE ON FUNCTION dpngram.history(integer) FROM PUBLIC;
 COMMENT ON FUNCTION dpngram.history(integer) IS 'the releases that make up what a dataset has spent';
 
--- What dp_export_events returns; doc/events.md describes it.
-CREATE FUNCTION dpngram.exported(of_dataset integer) RETURNS jsonb
+-- What dp_export_events returns; doc/events.md describes it.  Of a carried dataset that
+-- is not the reader's it has what was spent, and not which calls of whose spent it.
+CREATE FUNCTION dpngram.exported(of_dataset integer, reader oid) RETURNS jsonb
 	LANGUAGE sql STABLE STRICT PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	SET timezone = 'UTC'
@@ -127,8 +128,10 @@ CREATE FUNCTION dpngram.exported(of_dataset integer) RETURNS jsonb
 				FILTER (WHERE release.id IS NOT NULL), '[]'))
 	  FROM dpngram.dataset d
 	  LEFT JOIN LATERAL (
-		SELECT r.id, jsonb_build_object('release', r.id, 'at', r.at, 'mechanism', r.mechanism)
-				|| CASE WHEN s.id <> d.id THEN jsonb_build_object('carried_from', s.name) ELSE '{}' END
+		SELECT r.id, CASE WHEN readable.yes
+					THEN jsonb_build_object('release', r.id, 'at', r.at, 'mechanism', r.mechanism) ELSE '{}' END
+				|| CASE WHEN s.id = d.id THEN '{}'
+					ELSE jsonb_build_object('carried_from', CASE WHEN readable.yes THEN s.name END) END
 				|| CASE WHEN r.period_from IS NULL THEN '{}'
 					ELSE jsonb_build_object('period', jsonb_build_array(r.period_from, r.period_to)) END
 				|| CASE WHEN r.seeded THEN jsonb_build_object('class_name', 'NonPrivateDpEvent')
@@ -138,11 +141,21 @@ CREATE FUNCTION dpngram.exported(of_dataset integer) RETURNS jsonb
 						 WHERE greatest((e.event->>'mu2')::float8, (e.event->>'epsilon')::float8,
 							(e.event->>'delta')::float8) > 0)) END
 		  FROM dpngram.history(of_dataset) r JOIN dpngram.dataset s ON s.id = r.dataset
+		 CROSS JOIN LATERAL (
+			SELECT s.id = d.id OR pg_has_role(reader, 'pg_read_all_stats', 'USAGE') OR EXISTS (
+				SELECT FROM dpngram.relation x
+				  LEFT JOIN dpngram.relation_binding b ON b.relation = x.id
+					AND b.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+				  LEFT JOIN pg_class c ON c.oid = b.relid
+				  LEFT JOIN pg_roles o ON o.rolname = s.owner
+				 WHERE x.dataset = s.id AND x.detached IS NULL
+					AND pg_has_role(reader, coalesce(c.relowner, b.owner, o.oid), 'USAGE')) AS yes
+			) readable
 		) release (id, object) ON true
 	 WHERE d.id = of_dataset
 	 GROUP BY d.id
 	$$;
-REVOKE EXECUTE ON FUNCTION dpngram.exported(integer) FROM PUBLIC;
-COMMENT ON FUNCTION dpngram.exported(integer) IS 'the history of a dataset in the words of dp_accounting';
+REVOKE EXECUTE ON FUNCTION dpngram.exported(integer, oid) FROM PUBLIC;
+COMMENT ON FUNCTION dpngram.exported(integer, oid) IS 'the history of a dataset in the words of dp_accounting';
 
 SELECT pg_catalog.set_config('search_path', '@extschema@, pg_temp', true);
