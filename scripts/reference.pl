@@ -1,7 +1,7 @@
 # reference.pl PAGE: prints doc/reference.md with everything that a server knows better put
 # in anew: signatures, types, defaults, comments, settings, and what the examples print.
 #
-# So the page can't drift: test/t/047_reference.pl demands that this changes nothing, and
+# So the page can't drift: test/t/051_reference.pl demands that this changes nothing, and
 # "make reference" writes it.  Words stay as they are; a parameter that is new on the page
 # gets "?" for its meaning, at which the test fails as well.
 #

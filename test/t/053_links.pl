@@ -1,4 +1,4 @@
-# 049_links.pl: all links between the pages lead to a page, and to a heading of it.
+# 053_links.pl: all links between the pages lead to a page, and to a heading of it.
 use strict;
 use warnings;
 use File::Basename qw(dirname);

@@ -1,4 +1,4 @@
-# 045_tutorial.pl: doc/tutorial.md runs from top to bottom as it is printed, and answers what is
+# 054_tutorial.pl: doc/tutorial.md runs from top to bottom as it is printed, and answers what is
 # printed; likewise the first minute of README.md.
 #
 # The texts are the changelogs of this machine, which differ from those that the pages were

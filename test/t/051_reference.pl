@@ -1,4 +1,4 @@
-# 047_reference.pl: doc/reference.md says what the server says, its examples print what is
+# 051_reference.pl: doc/reference.md says what the server says, its examples print what is
 # printed there, and nothing is missing or too much.
 use strict;
 use warnings;

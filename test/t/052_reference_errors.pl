@@ -1,4 +1,4 @@
-# 048_reference_errors.pl: the errors that doc/reference.md names do come, each of them, from
+# 052_reference_errors.pl: the errors that doc/reference.md names do come, each of them, from
 # the functions that it names them for.
 #
 # Each statement ends in the error whose SQLSTATE stands before it, in a transaction that is
