@@ -56,7 +56,7 @@ attack(const DistArguments *arguments, const ReadSpec *spec, PublicGrams *grams,
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("no user has any n-gram of public_ngrams"),
-				 errhint("Are its n-grams of the tokens that the tokenizer makes?")));
+				 errhint("Its n-grams must be of tokens as the tokenizer makes them.")));
 	return result;
 }
 

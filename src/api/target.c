@@ -113,7 +113,8 @@ target_owner_spec(const TextTarget *target, const char *function)
 	if (target->period != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("%s knows no periods", function)));
+				 errmsg("%s has no option \"period\"", function),
+				 errdetail("It reads the rows of all periods.")));
 	user_attnum = existing_column(target->relid, target->user_col);
 	return text_spec(target->relid, owner, user_attnum,
 					 existing_column(target->relid, target->text_col), target);

@@ -39,7 +39,8 @@ refuse_unwritable(void)
 	if (XactReadOnly)
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot charge a privacy budget in a read-only transaction")));
+				 errmsg("cannot charge a privacy budget in a read-only transaction"),
+				 errhint("Begin it as READ WRITE; default_transaction_read_only may be on.")));
 	if (IsInParallelMode())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
