@@ -12,15 +12,19 @@
 #                                      then columns, their formats, and what the line names
 #     <!-- output: masked -->          as exact, but for numbers and the lengths of dashes
 #
-# A line names, with semicolons between: "rows N", "rows N.." or "rows N..M"; "same A, B", columns
-# that are the printed ones, row by row; "near A, B 2", columns whose numbers are the printed
-# ones but for a factor of 2, row by row; "shared A 0.3", of whose printed values three
-# tenths occur again; "more A B", the numbers of A come to more than those of B; "written A 0.8 of
-# RELATION.COLUMN by 5", of whose values eight tenths are n-grams that five authors or more have
-# really written in that column, which must be so whatever the texts are.  A block without an output answers nothing but command tags and void,
-# and no tag that tells of no rows.  Blocks of the shell are run as they are, but for "psql
-# DATABASE", in whose place is the session, and those named "install" and "texts", which whoever runs
-# the page has done before.
+# Of what a line names, with semicolons between:
+#
+#     rows 8..20               so many rows; "rows 8" and "rows 8.." as well
+#     same A, B                these columns are the printed ones, row by row
+#     near A, B 2              likewise numbers, but for a factor of 2
+#     shared A 0.3             three tenths of the printed values occur again
+#     sum A 0.5 B              the numbers of A come to half of those of B at least
+#     written A 0.8 of R.C by 5  eight tenths of the values are n-grams that five authors or more
+#                              really wrote in column C of R, whatever the texts are
+#
+# A block without an output answers nothing but command tags and void, and no tag that tells of
+# no rows.  Blocks of the shell are run as they are, but for "psql DATABASE", in whose place is
+# the session, and those named "install" and "texts", which whoever runs the page has done.
 package Tutorial;
 
 use strict;
@@ -269,11 +273,12 @@ my %checks = (
 
 		return $again < $share * @old ? "$again of " . @old . " values of $column occur again" : ();
 	},
-	more => sub {
+	sum => sub {
 		my ($printed, $got, $what) = @_;
-		my @sums = map { my $sum = 0; $sum += $_ for values_of($got, $_); $sum } split / /, $what;
+		my ($column, $share, $other) = split / /, $what;
+		my @sums = map { my $sum = 0; $sum += $_ for values_of($got, $_); $sum } $column, $other;
 
-		return $sums[0] > $sums[1] ? () : "sums are $sums[0] and $sums[1]";
+		return $sums[0] < $share * $sums[1] ? "sums are $sums[0] and $sums[1]" : ();
 	},
 	written => sub {
 		my ($printed, $got, $what, $database) = @_;
