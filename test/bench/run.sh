@@ -6,12 +6,12 @@
 #
 # The data are read from $DPNGRAM_DATA, by default ../shared/data beside the
 # checkout; what is absent is skipped, and said so.  BENCH="charges budget table4 speed git
-# rounds words distributions local pushdown scale" runs only these parts.  FIGURES is where the
+# unions rounds words distributions local pushdown scale" runs only these parts.  FIGURES is where the
 # data of the plots and the plots themselves go, by default doc/figures.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges budget table4 speed git rounds words distributions local pushdown scale}
+BENCH=${BENCH:-charges budget table4 speed git unions rounds words distributions local pushdown scale}
 FIGURES=${FIGURES:-$top/doc/figures}
 here=$top/test/bench
 ticks=$(getconf CLK_TCK)
@@ -209,10 +209,11 @@ if have msnbc990928.seq.gz; then
     if wanted speed; then speed; fi
     if wanted pushdown; then pushdown; fi
 fi
-if { wanted git || wanted rounds || wanted distributions || wanted scale; } && have git_commits.tsv.gz; then
+if { wanted git || wanted unions || wanted rounds || wanted distributions || wanted scale; } && have git_commits.tsv.gz; then
     load_git
     git_loaded=yes
     if wanted git; then git_speed; fi
+    part unions unions.sql
     if wanted rounds && [ "${msnbc_loaded:-}" = yes ]; then in_schema rounds rounds; fi
     if wanted scale && [ "${msnbc_loaded:-}" = yes ]; then scale; fi
 fi
