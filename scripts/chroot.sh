@@ -54,13 +54,15 @@ bare_make() # SUITE FOLDER: a minimal Debian of that release in a new folder
     tar --numeric-owner -C "$folder" -xpf "$archive"
 }
 
-# PID 1 of the command's namespace: mounts what a system has, waits for the command and
-# reaps what others leave; a signal to it ends them all.
+# PID 1 of the command's namespace: mounts what a system has, the root itself among it, for
+# container tools want to remount that; waits for the command and reaps what others leave.
+# A signal to it ends them all.
 bare_init='
     set -e
     trap "exit 143" INT TERM HUP
     folder=$1 debs=$2
     shift 2
+    mount --bind "$folder" "$folder"
     cd "$folder"
     mount -t proc proc proc
     mount -t sysfs -o ro sysfs sys

@@ -100,5 +100,6 @@ check "head comments" head_comments
 check "nothing unfinished" nothing_unfinished
 check "figures and tables" perl test/figures.pl
 check "figures drawn from their data" redrawn
+check "one version everywhere" perl test/release.pl
 echo "1..$number"
 exit "$bad"
