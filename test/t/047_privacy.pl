@@ -71,6 +71,7 @@ my $z = 2.3263478740408408;    # phi(-z) = 0.01
 my @numbers = table('What the numbers mean');
 $node->safe_psql('postgres', 'CREATE EXTENSION dpngram');
 cmp_ok(scalar(@numbers), '>=', 6, 'there is a table of numbers');
+my %missed;    # how often Gaussian noise passes e^epsilon, in deltas
 for my $row (@numbers)
 {
 	my ($epsilon, @told) = map { s/[^\d.]//gr } @$row;
@@ -84,6 +85,7 @@ for my $row (@numbers)
 		SELECT sqrt(mu2_cap) FROM dpngram.budget WHERE epsilon = $epsilon} =~ s/t_(\d+)\.(\d+)/t_$1_$2/gr);
 
 	push @want, 100 * ($any < $other ? $any : $other), 100 * phi($mu - $z);
+	$missed{$epsilon} = sprintf('%.0f', 1e6 * phi($mu / 2 - $epsilon / $mu));
 	for my $i (0 .. $#want)
 	{
 		my ($digits) = $told[$i] =~ /\.(\d+)/;
@@ -92,5 +94,9 @@ for my $row (@numbers)
 		cmp_ok(abs($told[$i] - $want[$i]), '<=', 0.51 * 10**-$place, "epsilon $epsilon, column $i: $told[$i]");
 	}
 }
+my $beyond = sprintf('%.1f δ for t = 1, %.1f δ for t = 0.1', map { 1 / (1 - exp(-$_)) } 1, 0.1);
+my $at = "$missed{1} δ at ε = 1 and $missed{8} δ at ε = 8";
+like($page, qr/\Q$beyond\E/, "beyond epsilon: $beyond");
+like($page, qr/\Q$at\E/, "at epsilon: $at");
 $node->stop;
 done_testing();
