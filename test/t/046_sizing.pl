@@ -54,6 +54,19 @@ unlike(as('monitor', manual_block('monitor')), qr/charged|failed/, 'no release f
 my $findings = $node->safe_psql('postgres', manual_block('monitor-doctor'));
 is($findings, '', 'the doctor finds no error');
 
+# the formulas of time and files, beside the table of growing data that they are drawn from
+my ($growth) = manual_text('benchmarks.md') =~ /^\*\*Growth\.\*\*(.*?)^!\[/ms;
+my %limit = ('dpne' => [ 240, 45 ], 'dpne-mr' => [ 580, 60 ]);
+my @grown = $growth =~ /^\| (`dpne.*) \|$/mg;
+cmp_ok(scalar(@grown), '>=', 8, 'there are such measurements');
+for (@grown)
+{
+	my ($method, undef, $tokens, undef, $ns, undef, undef, $files) = map { s/[`,]//gr } split / \| /;
+
+	cmp_ok($ns, '<=', $limit{$method}[0], "$method: time for $tokens million tokens");
+	cmp_ok($files / $tokens, '<=', 1.02 * $limit{$method}[1], "$method: files of $tokens million tokens");
+}
+
 # suspended, as every monitor must see
 $node->safe_psql('postgres', 'ALTER TABLE archive.commits OWNER TO postgres');
 like(as('monitor', manual_block('metrics')), qr/^commits\|\|0\|/m, 'metrics: a suspended dataset is not active');
