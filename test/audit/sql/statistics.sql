@@ -55,12 +55,14 @@ FROM audit_union_canary('cumulative', 512, 4, 4, true, 1000 * :scale, 0.5) v;
 SELECT tap_verdict('sips, lists that shrink', v)
 FROM audit_union_canary('sips', 512, 4, 4, true, 1000 * :scale, 0.5) v;
 SELECT tap_verdict(format('%s, t = %s', method, t), v)
-FROM unnest('{cumulative,sips,policy_gaussian,policy_laplace,weighted_laplace}'::text[]) method,
+FROM unnest('{cumulative,sips,weighted_gaussian,policy_gaussian,policy_laplace,
+             weighted_laplace}'::text[]) method,
      unnest('{1,2}'::int[]) t,
      audit_union_novel(method, 20, t, 1000 / t, 1, 100 * :scale, 0) v;
 SELECT tap_verdict(format('%s, t = D = 20', method), v)
-FROM (VALUES ('cumulative', 0.04), ('sips', 0.043), ('policy_gaussian', 0.045),
-             ('policy_laplace', 0.045), ('weighted_laplace', 0.045)) m(method, at_least),
+FROM (VALUES ('cumulative', 0.04), ('sips', 0.043), ('weighted_gaussian', 0.045),
+             ('policy_gaussian', 0.045), ('policy_laplace', 0.045),
+             ('weighted_laplace', 0.045)) m(method, at_least),
      audit_union_novel(method, 20, 20, 100, 1, 200 * :scale, at_least) v;
 SELECT tap_verdict(format('cumulative, D = 10 of %s words, epsilon %s', t, epsilon), v)
 FROM (VALUES (10, 0.1), (60, 0.1), (60, 4)) m(t, epsilon),
