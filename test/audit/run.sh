@@ -3,7 +3,7 @@
 #
 # Needs a running server (PGHOST, PGUSER: a superuser) and PG_CONFIG; builds the
 # audit library, makes a database of its own and drops it.  The short form takes
-# a minute; AUDIT=long runs the same with up to forty times the trials, in
+# a few minutes; AUDIT=long runs the same with up to forty times the trials, in
 # an hour, and expects the canaries to find 95 % of a true mu.
 # SEED=0.123 repeats the random corpora of an earlier run (never its noise); TEST=rounds
 # runs that part alone, after the two that the others are made with.
