@@ -31,17 +31,17 @@ collect() # the changelogs under the folders given, as rows for COPY
 
 fetch_changelogs()
 {
-    local package
+    local package available
     echo "   ($authors authors under $DOC are few; fetching more changelogs)"
     mkdir "$work/debs"
     cd "$work/debs"
     apt-get download --print-uris apt >/dev/null 2>&1 ||
         as_root apt-get update -q >/dev/null 2>&1 || return 0
-    # all at once is faster, but fails where a release lacks one of them
+    # a release may lack some of them
     # shellcheck disable=SC2086
-    apt-get download -q $PACKAGES >/dev/null 2>&1 || for package in $PACKAGES; do
-        [ -e "$package"_*.deb ] || apt-get download -q "$package" >/dev/null 2>&1 || true
-    done
+    available=$(apt-cache show $PACKAGES 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
+    # shellcheck disable=SC2086
+    apt-get download -q $available >/dev/null 2>&1 || true
     for package in *.deb; do
         dpkg-deb --fsys-tarfile "$package" |
             tar -xf - -C "$work" --wildcards './usr/share/doc/*/changelog*.gz' 2>/dev/null || true
