@@ -34,7 +34,7 @@ SELECT report FROM reports LIMIT 3;
 \set ECHO none
 
 \echo
-\echo == What most clients have, from the reports alone
+\echo == What most clients have, from the reports alone: ten are asked for, those within a few stddev of 0 are noise
 \set ECHO queries
 CREATE TABLE found AS
 SELECT term, round(frequency) AS clients, round(stddev) AS stddev

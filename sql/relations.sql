@@ -85,7 +85,7 @@ SET row_security = off;
 SELECT words('rls', 'who', 'what');
 RESET row_security;
 
--- a foreign table: postgres_fdw to the same server
+-- a foreign table: postgres_fdw to the same server, as whom peer authentication lets in: who ran initdb
 RESET ROLE;
 SELECT format('CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
 	split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()) AS create_server \gset
@@ -93,7 +93,7 @@ SELECT format('CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (hos
 :create_server;
 \set ECHO all
 GRANT USAGE ON FOREIGN SERVER loop TO regress_rel_owner;
-SELECT format('CREATE USER MAPPING FOR regress_rel_owner SERVER loop OPTIONS (user %L, password_required ''false'')', current_user) AS create_mapping \gset
+SELECT format('CREATE USER MAPPING FOR regress_rel_owner SERVER loop OPTIONS (user %L, password_required ''false'')', oid::regrole) AS create_mapping FROM pg_roles WHERE oid = 10 \gset
 \set ECHO none
 :create_mapping;
 \set ECHO all

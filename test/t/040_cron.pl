@@ -74,6 +74,12 @@ is(as('reader', $rows), $first, 'to whoever may read the view');
 is($node->safe_psql('postgres', q{SELECT username, active FROM cron.job}), 'ana|t', 'the job is the analyst\'s');
 is(as('reader', 'SELECT count(*) FROM cron.job'), '0', 'and nobody else\'s to see');
 
+# the job for another database, which a superuser schedules; pg_cron wants that to exist
+$node->safe_psql('postgres', manual_block('cron-elsewhere', q{'phrases'} => q{'elsewhere'}, q{'app'} => q{'postgres'}));
+is($node->safe_psql('postgres', q{SELECT username, database FROM cron.job WHERE jobname = 'elsewhere'}),
+	'ana|postgres', 'the job for another database is the analyst\'s, too');
+as('ana', q{SELECT cron.unschedule('elsewhere')});
+
 # meanwhile: a view over a relation that can't be read
 $node->safe_psql('postgres', q{
 	CREATE VIEW archive.broken AS SELECT author, (1 / (length(message) - length(message)))::text AS message FROM archive.commits;
