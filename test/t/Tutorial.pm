@@ -24,7 +24,8 @@
 #
 # A block without an output answers nothing but command tags and void, and no tag that tells of
 # no rows.  Blocks of the shell are run as they are, but for "psql DATABASE", in whose place is
-# the session, and those named "install" and "texts", which whoever runs the page has done.
+# the session, and those named "install" and "texts", which whoever runs the page has done,
+# "package" and "pgxn", which test/packages runs.
 package Tutorial;
 
 use strict;
@@ -102,7 +103,7 @@ sub tutorial_run
 			my ($opened) = $block->{text} =~ /^psql (\w+)$/m;
 			my $commands = $block->{text} =~ s/^psql \w+$//mr;
 
-			if ($block->{name} =~ /^(install|texts)$/)
+			if ($block->{name} =~ /^(install|texts|package|pgxn)$/)
 			{
 				$block->{done} = 1;
 			}
