@@ -4,7 +4,7 @@
 # the official image's name and with those of its settings that the Dockerfile uses.
 cd /given || exit 1
 . ./tap.sh
-version=$1 postgres=$2
+version=$1 postgres=$2 release=$3
 bin=/usr/lib/postgresql/$postgres/bin
 export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs
 
@@ -19,12 +19,13 @@ import_base()
     container=$(buildah from scratch) &&
         buildah add -q "$container" base.tar / &&
         buildah config --env "PG_MAJOR=$postgres" --env "PATH=$PATH:$bin" "$container" &&
-        buildah commit -q --rm "$container" "docker.io/library/postgres:$postgres-bookworm"
+        buildah commit -q --rm "$container" "docker.io/library/postgres:$postgres-$release"
 }
 
 build_image()
 {
-    buildah bud --pull-never --build-arg "PG_MAJOR=$postgres" --tag dpngram "dpngram-$version"
+    buildah bud --pull-never --build-arg "PG_MAJOR=$postgres" \
+        --build-arg "DEBIAN=$release" --tag dpngram "dpngram-$version"
 }
 
 inside() # COMMAND

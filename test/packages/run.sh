@@ -5,15 +5,16 @@
 # contain, or to depend on, is missing.  The commands are those of README.md.
 #
 # What is packaged is the last commit.  Downloads are kept in PACKAGES_DIR.  Needs root.
-# STAGES="build use image" runs only these; KEEP=1 keeps the folders.
+# STAGES="build use image" runs only these; KEEP=1 keeps the folders.  RELEASE=trixie
+# POSTGRES=17 is another Debian, with the server that it has.
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 . "$top/scripts/chroot.sh"
 
 PACKAGES_DIR=${PACKAGES_DIR:-${TMPDIR:-/tmp}/dpngram-packages}
 STAGES=${STAGES:-build use image}
 bare_cache=$PACKAGES_DIR/cache
-release=bookworm
-postgres=15
+release=${RELEASE:-bookworm}
+postgres=${POSTGRES:-15}
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" "$top/dpngram.control")
 
 prepare() # NAME: a bare Debian in $work with the scripts and the last commit in /given
@@ -42,11 +43,10 @@ stage() # NAME SCRIPT...
     "$@"
 }
 
-inside() # NAME ARGUMENT...: runs the script of that name in the folder of that name
+inside() # NAME: runs the script of that name in the folder of that name
 {
     local name=$1
-    shift
-    bare "$work/$name" bash "/given/$name.sh" "$version" "$postgres" "$@" ||
+    bare "$work/$name" bash "/given/$name.sh" "$version" "$postgres" "$release" ||
         echo "not ok 1 - $name.sh: exit code $?"
 }
 
