@@ -101,6 +101,7 @@ no_main_cluster()
     [ -e "$conf" ] && return
     as_root mkdir -p "${conf%/*}"
     echo "create_main_cluster = false" | as_root tee "$conf" >/dev/null
+    echo "deps: installing PostgreSQL makes no cluster: $conf says so from now on"
 }
 
 if [ "${1:-}" = bare ]; then
