@@ -315,6 +315,9 @@ ifeq ($(PGXS),)
 $(error no PostgreSQL to build against: run "make deps", or give PG_CONFIG=/path/to/pg_config)
 endif
 include $(PGXS)
+ifneq ($(filter 9.% 10 11 12 13,$(MAJORVERSION)),)
+$(error dpngram needs PostgreSQL 14 or newer, and $(PG_CONFIG) is of $(MAJORVERSION))
+endif
 
 dpngram--$(EXTVERSION).sql: $(SQL_PIECES) dpngram.control Makefile
 	cat $(SQL_PIECES) > $@

@@ -7,7 +7,8 @@
  * file need know a version; only a worker's settings (worker.c), the start of the module
  * (module.c) and the timeline (catalog.c) are told apart where they are.
  *
- * PostgreSQL 13 lacks too much: a receiver for what SPI executes, sort_template.h, HMAC.
+ * PostgreSQL 13 lacks too much (a receiver for what SPI executes, sort_template.h, HMAC),
+ * and Makefile refuses it.
  */
 #ifndef DPNGRAM_COMPAT_H
 #define DPNGRAM_COMPAT_H
