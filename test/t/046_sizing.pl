@@ -68,7 +68,7 @@ for (@grown)
 }
 
 # suspended, as every monitor must see
-$node->safe_psql('postgres', 'ALTER TABLE archive.commits OWNER TO postgres');
+$node->safe_psql('postgres', 'ALTER TABLE archive.commits OWNER TO CURRENT_USER');
 like(as('monitor', manual_block('metrics')), qr/^commits\|\|0\|/m, 'metrics: a suspended dataset is not active');
 like($node->safe_psql('postgres', manual_block('monitor-doctor')), qr/^error\|suspended\|/m, 'and the doctor says so');
 $node->stop;
