@@ -104,6 +104,7 @@ DIST_OBJS = \
 	src/dist/plan.o \
 	src/dist/printed.o \
 	src/dist/public.o \
+	src/dist/public_queue.o \
 	src/dist/public_read.o \
 	src/dist/query.o \
 	src/dist/rows.o \
@@ -145,9 +146,11 @@ LEDGER_OBJS = \
 	src/ledger/binding.o \
 	src/ledger/budget.o \
 	src/ledger/carry.o \
+	src/ledger/call.o \
 	src/ledger/catalog.o \
-	src/ledger/charge.o \
+	src/ledger/chain.o \
 	src/ledger/dataset.o \
+	src/ledger/debit.o \
 	src/ledger/doctor.o \
 	src/ledger/doctor_data.o \
 	src/ledger/doctor_ledger.o \
@@ -165,12 +168,15 @@ LEDGER_OBJS = \
 	src/ledger/protect.o \
 	src/ledger/public.o \
 	src/ledger/relation.o \
+	src/ledger/release_end.o \
 	src/ledger/replica.o \
 	src/ledger/report.o \
 	src/ledger/resume.o \
 	src/ledger/running.o \
+	src/ledger/slots.o \
 	src/ledger/version.o \
-	src/ledger/views.o
+	src/ledger/views.o \
+	src/ledger/worker.o
 
 # The SQL face; the only place that knows both.
 API_OBJS = \
@@ -200,36 +206,15 @@ API_OBJS = \
 	src/api/price.o \
 	src/api/progress.o \
 	src/api/release.o \
+	src/api/release_worker.o \
 	src/api/score.o \
 	src/api/set_union.o \
 	src/api/set_union_arguments.o \
 	src/api/set_union_price.o \
-	src/api/shadow.o \
 	src/api/target.o \
 	src/api/text_ngrams.o
 
 OBJS = $(COMMON_OBJS) $(NGRAM_OBJS) $(DIST_OBJS) $(LOCAL_OBJS) $(LEDGER_OBJS) $(API_OBJS)
-
-# A charge's background worker has a library of its own, dpngram_worker, for which some
-# of these objects are linked a second time.  A worker lives for a few milliseconds, and
-# more than one of them would go into loading the GNU Scientific Library, of which it
-# calls nothing: the linker leaves out whatever src/ledger/worker.map does not lead to.
-WORKER_ONLY_OBJS = \
-	src/ledger/chain.o \
-	src/ledger/charge_worker.o \
-	src/ledger/worker.o
-WORKER_OBJS = $(WORKER_ONLY_OBJS) $(COMMON_OBJS) \
-	src/ledger/access.o \
-	src/ledger/accounting.o \
-	src/ledger/afford.o \
-	src/ledger/binding.o \
-	src/ledger/catalog.o \
-	src/ledger/dataset.o \
-	src/ledger/lanes.o \
-	src/ledger/period.o \
-	src/ledger/relation.o \
-	src/ledger/version.o
-WORKER_LIB = dpngram_worker$(DLSUFFIX)
 
 # The install script's pieces, in the order in which they are concatenated.
 SQL_PIECES = \
@@ -291,7 +276,7 @@ REGRESS = tokenizers ngrams rounds parallel set_union arguments bad_input relati
 ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot running_seen
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
 
-EXTRA_CLEAN = $(OBJS:.o=.d) $(WORKER_LIB) $(WORKER_ONLY_OBJS) $(WORKER_ONLY_OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
+EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \
 	test/isolation/regression.diffs test/isolation/regression.out
 
 # Warnings are errors; a packager with a newer compiler says WERROR=.
@@ -300,10 +285,9 @@ WERROR ?= -Werror
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
 	-DDPNGRAM_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wdeclaration-after-statement \
-	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP \
-	-ffunction-sections -fdata-sections
+	$(if $(findstring clang,$(CC)),,-Wshadow=compatible-local) $(WERROR) -MMD -MP
 
-SHLIB_LINK = -lgsl -lgslcblas -lm
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/dpngram.map $(GSL_LIBS) -lm
 
 # No bitcode: inlining by JIT gains nothing for functions that run for seconds,
 # and building would need the very clang that built the server.
@@ -327,26 +311,16 @@ $(UPGRADE): $(UPGRADE_PIECES) dpngram.control Makefile
 
 src/ledger/version.o: dpngram.control
 
-# with other flags all is compiled anew; without those of sections the worker's library can't load
-$(OBJS) $(WORKER_ONLY_OBJS): Makefile
+# Each call has a background worker, which loads the library anew.  As a shared library the GNU
+# Scientific Library would have the loader resolve 2,000 symbols there, in 2 ms, of which two are
+# called.  So it is linked statically where there is an archive of it that fits.
+GSL_STATIC = -Wl,-Bstatic -lgsl -lgslcblas -Wl,-Bdynamic
+GSL_LIBS := $(shell echo 'double gsl_cdf_ugaussian_Qinv(double); double f(double p); \
+	double f(double p) { return gsl_cdf_ugaussian_Qinv(p); }' | $(CC) -shared -fPIC -x c - \
+	-o /dev/null $(LDFLAGS) $(GSL_STATIC) -lm 2>/dev/null && echo $(GSL_STATIC) || echo -lgsl -lgslcblas)
 
-all: $(WORKER_LIB)
-install: install-worker
-installdirs: installdirs-worker
-uninstall: uninstall-worker
+# with other flags all is compiled anew
+$(OBJS): Makefile
+$(shlib): src/dpngram.map
 
-$(WORKER_LIB): $(WORKER_OBJS) src/ledger/worker.map Makefile
-	$(CC) $(CFLAGS) $(WORKER_OBJS) $(LDFLAGS) $(LDFLAGS_SL) -shared -Wl,--gc-sections \
-		-Wl,--version-script=$(srcdir)/src/ledger/worker.map -lm -o $@
-	@if nm -D --undefined-only $@ | grep gsl_; then \
-		echo "$@ needs GSL and could not be loaded: compile with -ffunction-sections"; rm -f $@; exit 1; fi
-
-.PHONY: install-worker installdirs-worker uninstall-worker
-install-worker: $(WORKER_LIB) installdirs-worker
-	$(INSTALL_SHLIB) $(WORKER_LIB) '$(DESTDIR)$(pkglibdir)/$(WORKER_LIB)'
-installdirs-worker:
-	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
-uninstall-worker:
-	rm -f '$(DESTDIR)$(pkglibdir)/$(WORKER_LIB)'
-
--include $(OBJS:.o=.d) $(WORKER_ONLY_OBJS:.o=.d)
+-include $(OBJS:.o=.d)

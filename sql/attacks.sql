@@ -66,19 +66,18 @@ SELECT atk_ana.try($$SELECT * FROM dp_ngrams('atk.slowly', 'who', 'what', 1, 1e-
 RESET statement_timeout;
 SELECT atk_ana.try($$SELECT * FROM dp_ngrams('atk.feigned', 'who', 'what', 1, 1e-4)$$);
 
--- temporary objects stand in for nothing that the owner's functions name
+-- temporary objects stand in for nothing that the owner's functions name: the read does not see them
 CREATE FUNCTION atk_ana.steal() RETURNS text LANGUAGE plpgsql AS
 $$ BEGIN INSERT INTO atk_ana.loot SELECT current_user || ' ' || what FROM atk.raw; RETURN 'stolen'; END $$;
 CREATE TEMP VIEW aliases AS SELECT w AS word, atk_ana.steal() AS alias FROM (VALUES ('some words')) v (w);
 GRANT ALL ON aliases TO PUBLIC;
-SELECT * FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3);
+SELECT ngram FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3, max_length => 1);
 SELECT count(*) FROM atk_ana.loot;
--- where no function of the owner runs they are harmless
 SELECT ngram FROM dp_ngrams('atk.plain', 'who', 'what', 4, 1e-3, max_length => 1);
 SELECT ngram FROM dp_ngrams('atk.raw', 'who', 'what', 4, 1e-3, max_length => 1);
 DROP VIEW aliases;
 CREATE DOMAIN pg_temp.harmless AS text CHECK (atk_ana.steal() IS NOT NULL);
-SELECT * FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3);
+SELECT ngram FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3, max_length => 1);
 DISCARD TEMP;
 SELECT ngram FROM dp_ngrams('atk.aliased', 'who', 'what', 4, 1e-3, max_length => 1);
 SELECT count(*) FROM atk_ana.loot;

@@ -131,10 +131,10 @@ SELECT relation, period, found(relation, jsonb_build_object('period', period))
 -- in UTC, while the session is where it is another day.
 CREATE TABLE days (who int, item text, at timestamptz);
 SELECT dp_protect('days', 'who', 1000, 1e-3, accounting => 'basic', options => '{"renews": "1 day", "time_col": "at"}');
-BEGIN;
 INSERT INTO days SELECT who, item, date_trunc('day', now(), 'UTC') + shift
   FROM (VALUES ('a day before', interval '-24 hours -1 microsecond'), ('yesterday', '-24 hours'), ('yesterday''s end', '-1 microsecond'),
 		('today', '0'), ('today''s end', '24 hours -1 microsecond'), ('tomorrow', '24 hours')) v(item, shift), generate_series(1, 40) who;
+BEGIN;
 SELECT found('days'), found('days', '{"period": "today"}') AS today, found('days', '{"period": "now"}') AS now, found('days', '{"period": "tomorrow"}') AS tomorrow;
 SELECT period_from = date_trunc('day', now(), 'UTC') - interval '24 hours' AS yesterday, period_to - period_from AS length, basic_epsilon_spent, remaining_epsilon
   FROM dpngram.budget WHERE dataset = 'days';
@@ -159,10 +159,10 @@ COMMIT;
 -- A rolling window: after the moment that lies its length back, up to now
 CREATE TABLE rolling (who int, item text, at timestamptz);
 SELECT dp_protect('rolling', 'who', 1000, 1e-3, accounting => 'basic', options => '{"renews": "36 hours", "window": "rolling", "time_col": "at", "time_zone": "Europe/Paris"}');
-BEGIN;
 INSERT INTO rolling SELECT who, item, now() + shift
-  FROM (VALUES ('a too old', interval '-36 hours'), ('b oldest', '-36 hours 1 microsecond'), ('c recent', '-1 hour'), ('d now', '0'), ('e to come', '1 microsecond')) v(item, shift),
+  FROM (VALUES ('a too old', interval '-36 hours'), ('b oldest', '-36 hours 1 minute'), ('c recent', '-1 hour'), ('d now', '0'), ('e to come', '1 minute')) v(item, shift),
 	generate_series(1, 40) who;
+BEGIN;
 SELECT found('rolling');
 SELECT period_from - now() AS period_from, period_to - now() AS period_to, basic_epsilon_spent FROM dpngram.budget WHERE dataset = 'rolling';
 COMMIT;

@@ -25,11 +25,21 @@ SELECT * FROM "Tok ana".grams('word');
 SELECT * FROM "Tok ana".grams('whitespace');
 SELECT * FROM "Tok ana".grams('parser:default');
 SELECT * FROM "Tok ana".grams('config:pg_catalog.english');
--- a configuration of the analyst's own, found in the search path of the call
+-- a configuration is found in the search path of the call
 CREATE TEXT SEARCH CONFIGURATION "Tok ana".mine (COPY = simple);
 SELECT * FROM "Tok ana".grams('config:mine');
 SET search_path = "Tok ana", public;
+-- but the analyst's own is refused, and so is another's with a dictionary of the analyst's
 SELECT * FROM "Tok ana".grams('config:mine');
+CREATE TEXT SEARCH DICTIONARY "Tok ana".words (TEMPLATE = simple);
+RESET ROLE;
+CREATE TEXT SEARCH CONFIGURATION "Tok ana".theirs (COPY = simple);
+SET ROLE regress_tok_analyst;
+SELECT * FROM "Tok ana".grams('config:theirs');
+RESET ROLE;
+ALTER TEXT SEARCH CONFIGURATION "Tok ana".theirs ALTER MAPPING FOR asciiword WITH "Tok ana".words;
+SET ROLE regress_tok_analyst;
+SELECT * FROM "Tok ana".grams('config:theirs');
 RESET search_path;
 -- an array is cut already
 SELECT * FROM "Tok ana".grams('whitespace', 'list');

@@ -8,11 +8,10 @@
 #include "postgres.h"
 
 #include "funcapi.h"
-#include "utils/memutils.h"
 
 #include "api/checks.h"
 #include "api/dist_price.h"
-#include "api/settings.h"
+#include "api/release.h"
 #include "compat.h"
 #include "dist/attack.h"
 #include "dpngram_errcodes.h"
@@ -35,67 +34,96 @@ parse_confidence(FunctionCallInfo fcinfo)
 	return confidence;
 }
 
-static AttackResult
-attack(const DistArguments *arguments, const ReadSpec *spec, PublicGrams *grams, int runs,
-	   double confidence)
+/* What the worker is told; it is fed the vocabulary. */
+typedef struct AttackTask
 {
 	DistPlan plan;
-	AttackResult result;
-	GramRows *rows;
-	Noise noise;
-	bool attacked;
+	int runs;
+	double confidence;
+} AttackTask;
 
-	dist_owner_plan(arguments, &plan);
-	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
-	rows = rows_read(spec, grams, dist_row_bounds(&plan.query), noise.sampling_key,
-					 extract_memory_limit());
-	attacked = attack_run(&plan, grams, rows, &noise, runs, confidence, &result);
-	noise_clear(&noise);
-	rows_free(rows);
-	if (!attacked)
+/* The call in the worker. */
+typedef struct Attack
+{
+	const AttackTask *task;
+	PublicGrams *grams;
+
+	/* from the run on */
+	AttackResult result;
+} Attack;
+
+static void
+attack_feed(void *state, LedgerCall *call)
+{
+	public_send(state, call->out);
+}
+
+static void *
+attack_start(const void *plan, shm_mq_handle *queue)
+{
+	Attack *attack = palloc0(sizeof(Attack));
+
+	attack->task = plan;
+	attack->grams = public_receive(queue);
+	return attack;
+}
+
+static void
+attack_users(void *state, const ReadSpec *spec, Noise *noise, int chosen)
+{
+	Attack *attack = state;
+	const AttackTask *task = attack->task;
+	GramRows *rows = rows_read(spec, attack->grams, dist_row_bounds(&task->plan.query),
+							   noise->sampling_key, extract_memory_limit());
+
+	if (!attack_run(&task->plan, attack->grams, rows, noise, task->runs, task->confidence,
+					&attack->result))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("no user has any n-gram of public_ngrams"),
 				 errhint("Its n-grams must be of tokens as the tokenizer makes them.")));
-	return result;
+	rows_free(rows);
 }
+
+static void
+attack_row(void *state, const RowSink *sink)
+{
+	const Attack *attack = state;
+	Datum values[5] = {Int32GetDatum(attack->task->runs), Int32GetDatum(attack->result.wins),
+					   Float8GetDatum(attack->result.probability),
+					   Float8GetDatum(attack->result.epsilon),
+					   Float8GetDatum(attack->task->confidence)};
+	bool nulls[5] = {false};
+
+	sink->put(sink->state, values, nulls);
+}
+
+const ReleaseMethods attack_methods = {
+	.name = "dp_membership_attack",
+	.start = attack_start,
+	.run = attack_users,
+	.rows = attack_row};
 
 /* dp_membership_attack(...): can releases tell whether a user was there? (section 5) */
 Datum
 dpngram_membership_attack(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dpngram attack",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
 	DistArguments arguments;
-	PublicGrams *grams;
-	ReadSpec spec;
-	AttackResult result;
-	Datum values[5];
-	bool nulls[5] = {false};
-	double confidence;
-	int runs;
-
-	parse_dist_arguments(fcinfo, &arguments);
-	runs = int_range(fcinfo, ARGUMENT_RUNS, "runs", ATTACK_MIN_RUNS, ATTACK_MAX_RUNS);
-	confidence = parse_confidence(fcinfo);
-	/* first: what a view of the public side calls may change whatever was checked before */
-	grams = read_public_grams(&arguments);
-	spec = target_owner_spec(&arguments.target, "dp_membership_attack");
-	ereport(WARNING,
-			(errmsg("the result of dp_membership_attack is not differentially private"),
-			 errdetail("It tells about the data of the user who contributes most.")));
-	result = attack(&arguments, &spec, grams, runs, confidence);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
+	AttackTask *task = palloc0(sizeof(AttackTask));
+	ReleaseCall release = {.methods = &attack_methods,
+						   .target = &arguments.target,
+						   .plan = task,
+						   .plan_size = sizeof(AttackTask),
+						   .feed = attack_feed};
 
 	InitMaterializedSRF(fcinfo, 0);
-	values[0] = Int32GetDatum(runs);
-	values[1] = Int32GetDatum(result.wins);
-	values[2] = Float8GetDatum(result.probability);
-	values[3] = Float8GetDatum(result.epsilon);
-	values[4] = Float8GetDatum(confidence);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	parse_dist_arguments(fcinfo, &arguments);
+	task->runs = int_range(fcinfo, ARGUMENT_RUNS, "runs", ATTACK_MIN_RUNS, ATTACK_MAX_RUNS);
+	task->confidence = parse_confidence(fcinfo);
+	/* first: what a view of the public side calls may change whatever was checked before */
+	release.state = read_public_grams(&arguments);
+	dist_owner_plan(&arguments, &task->plan);
+	release_owned(fcinfo, &release, "dp_membership_attack",
+				  "It tells about the data of the user who contributes most.");
 	return (Datum) 0;
 }

@@ -21,14 +21,22 @@
 
 PG_FUNCTION_INFO_V1(dpngram_bayes_dp_dist);
 
-/* A call on its way. */
-typedef struct DistRelease
+/* A call in the caller's session; the worker is told the plans, and fed the vocabulary. */
+typedef struct DistCall
 {
 	DistArguments arguments;
 	PublicGrams *grams;
 	DistPlan plans[DIST_MAX_PLANS];
+} DistCall;
+
+/* And in the worker. */
+typedef struct DistRelease
+{
+	const DistPlan *plans;
+	PublicGrams *grams;
 
 	/* from the run on */
+	const DistPlan *plan;
 	double *theta;
 	DistReport report;
 } DistRelease;
@@ -36,9 +44,25 @@ typedef struct DistRelease
 static LedgerRequest
 dist_release_request(void *state, const LedgerTerms *terms)
 {
-	DistRelease *release = state;
+	DistCall *call = state;
 
-	return dist_request(&release->arguments, terms, release->plans);
+	return dist_request(&call->arguments, terms, call->plans);
+}
+
+static void
+dist_release_feed(void *state, LedgerCall *call)
+{
+	public_send(((DistCall *) state)->grams, call->out);
+}
+
+static void *
+dist_release_start(const void *plan, shm_mq_handle *queue)
+{
+	DistRelease *release = palloc0(sizeof(DistRelease));
+
+	release->plans = plan;
+	release->grams = public_receive(queue);
+	return release;
 }
 
 static void
@@ -50,6 +74,7 @@ dist_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 	GramRows *rows = rows_read(spec, release->grams, dist_row_bounds(&plan->query),
 							   noise->sampling_key, extract_memory_limit());
 
+	release->plan = plan;
 	release->theta = zero_doubles(release->grams->size);
 	dist_world_init(&world, plan, release->grams, rows, -1, noise);
 	dist_world_release(&world, noise, 0, release->theta, &release->report);
@@ -57,7 +82,7 @@ dist_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 }
 
 static void
-dist_release_rows(void *state, ReturnSetInfo *rsinfo)
+dist_release_rows(void *state, const RowSink *sink)
 {
 	const DistRelease *release = state;
 
@@ -67,8 +92,7 @@ dist_release_rows(void *state, ReturnSetInfo *rsinfo)
 						   Float8GetDatum(release->theta[i])};
 		bool nulls[2] = {false};
 
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		sink->put(sink->state, values, nulls);
 	}
 }
 
@@ -79,7 +103,7 @@ dist_release_used(void *state)
 	const DistRelease *release = state;
 	const DistReport *report = &release->report;
 
-	switch (release->arguments.query.method)
+	switch (release->plan->query.method)
 	{
 		case DIST_SHRINKAGE:
 			return psprintf("{\"max_norm\": %.6g, \"prior_weight\": %.6g}", report->max_norm,
@@ -91,41 +115,37 @@ dist_release_used(void *state)
 	}
 }
 
-static const ReleaseMethods dist_methods = {
-	.request = dist_release_request,
+const ReleaseMethods dist_methods = {
+	.name = "bayes_dp_dist",
+	.start = dist_release_start,
 	.run = dist_release_run,
 	.rows = dist_release_rows,
 	.used = dist_release_used};
-
-/* The printed mechanism: for the owner of the relation, and no release of the ledger's. */
-static void
-release_not_private(ReturnSetInfo *rsinfo, DistRelease *release)
-{
-	ReadSpec spec = target_owner_spec(&release->arguments.target, "method local-sensitivity");
-	Noise noise;
-
-	ereport(WARNING,
-			(errmsg("the result of method local-sensitivity is not differentially private"),
-			 errdetail("Its noise is scaled to the very data that it should protect.")));
-	dist_owner_plan(&release->arguments, &release->plans[0]);
-	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
-	dist_release_run(release, &spec, &noise, 0);
-	noise_clear(&noise);
-	dist_release_rows(release, rsinfo);
-}
 
 /* bayes_dp_dist(...): n-gram probabilities with a public prior (Ramadan et al. 2021). */
 Datum
 dpngram_bayes_dp_dist(PG_FUNCTION_ARGS)
 {
-	DistRelease release = {0};
+	DistCall *call = palloc0(sizeof(DistCall));
+	ReleaseCall release = {.methods = &dist_methods,
+						   .target = &call->arguments.target,
+						   .state = call,
+						   .request = dist_release_request,
+						   .plan = call->plans,
+						   .plan_size = sizeof(call->plans),
+						   .feed = dist_release_feed};
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_dist_arguments(fcinfo, &release.arguments);
-	release.grams = read_public_grams(&release.arguments);
-	if (release.arguments.query.method == DIST_LOCAL_SENSITIVITY)
-		release_not_private((ReturnSetInfo *) fcinfo->resultinfo, &release);
+	parse_dist_arguments(fcinfo, &call->arguments);
+	call->grams = read_public_grams(&call->arguments);
+	if (call->arguments.query.method == DIST_LOCAL_SENSITIVITY)
+	{
+		/* as printed: for the owner of the relation, and no release of the ledger's */
+		dist_owner_plan(&call->arguments, &call->plans[0]);
+		release_owned(fcinfo, &release, "method local-sensitivity",
+					  "Its noise is scaled to the very data that it should protect.");
+	}
 	else
-		release_texts(fcinfo, &release.arguments.target, &dist_methods, &release);
+		release_texts(fcinfo, &release);
 	return (Datum) 0;
 }

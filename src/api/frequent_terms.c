@@ -22,10 +22,19 @@
 
 PG_FUNCTION_INFO_V1(dpngram_frequent_terms);
 
-/* A call on its way. */
+/* What the worker is told; the alphabet as it was written follows. */
+typedef struct TermsTask
+{
+	LocalMethod method;
+	LocalQuery query;
+	char alphabet[FLEXIBLE_ARRAY_MEMBER];
+} TermsTask;
+
+/* A call in the worker. */
 typedef struct TermsRelease
 {
-	LocalArguments arguments;
+	const TermsTask *task;
+	Alphabet *alphabet;
 
 	/* from the run on */
 	DpStatus status;
@@ -36,30 +45,39 @@ typedef struct TermsRelease
 static LedgerRequest
 terms_request(void *state, const LedgerTerms *terms)
 {
-	return local_request(&((TermsRelease *) state)->arguments, terms);
+	return local_request(state, terms);
+}
+
+static void *
+terms_start(const void *plan, shm_mq_handle *queue)
+{
+	TermsRelease *release = palloc0(sizeof(TermsRelease));
+
+	release->task = plan;
+	release->alphabet = alphabet_parse(release->task->alphabet);
+	return release;
 }
 
 static void
 terms_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 {
 	TermsRelease *release = state;
-	const LocalArguments *arguments = &release->arguments;
 	DpRandom *rng = noise_stream(noise, STREAM_LOCAL);
 	Crowd crowd;
 	Poll poll;
 
 	crowd_init(&crowd, rng);
-	crowd_read(&crowd, spec, arguments->alphabet, noise->sampling_key);
+	crowd_read(&crowd, spec, release->alphabet, noise->sampling_key);
 	crowd_shuffle(&crowd);
 	poll = crowd_poll(&crowd);
 	release->users = poll.users;
-	release->status = local_run(arguments->method, &arguments->query, &poll, rng,
+	release->status = local_run(release->task->method, &release->task->query, &poll, rng,
 								&release->result);
 }
 
-/* Puts the terms that were found into a function's result. */
+/* Hands out the terms that were found. */
 void
-put_local_result(ReturnSetInfo *rsinfo, const Alphabet *alphabet, const LocalResult *result)
+put_local_result(const RowSink *sink, const Alphabet *alphabet, const LocalResult *result)
 {
 	for (int i = 0; i < result->n; i++)
 	{
@@ -69,17 +87,16 @@ put_local_result(ReturnSetInfo *rsinfo, const Alphabet *alphabet, const LocalRes
 						   Float8GetDatum(found->stddev)};
 		bool nulls[3] = {false};
 
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		sink->put(sink->state, values, nulls);
 	}
 }
 
 static void
-terms_rows(void *state, ReturnSetInfo *rsinfo)
+terms_rows(void *state, const RowSink *sink)
 {
 	const TermsRelease *release = state;
 
-	put_local_result(rsinfo, release->arguments.alphabet, &release->result);
+	put_local_result(sink, release->alphabet, &release->result);
 }
 
 /* For the log: the number of reports, which the owner declared public. */
@@ -99,8 +116,16 @@ terms_failure(void *state, const char **hint)
 		return NULL;
 	*hint = "A smaller max_length, or for rappor a larger option \"max_work\", may do.";
 	return psprintf("method %s would take more work than its limits allow",
-					local_method_name(release->arguments.method));
+					local_method_name(release->task->method));
 }
+
+const ReleaseMethods terms_methods = {
+	.name = "ldp_frequent_terms",
+	.start = terms_start,
+	.run = terms_run,
+	.rows = terms_rows,
+	.used = terms_used,
+	.failure = terms_failure};
 
 /*
  * ldp_frequent_terms(relation, user_col, term_col, epsilon, k, method, alphabet,
@@ -110,15 +135,20 @@ terms_failure(void *state, const char **hint)
 Datum
 dpngram_frequent_terms(PG_FUNCTION_ARGS)
 {
-	static const ReleaseMethods methods = {.request = terms_request,
-										   .run = terms_run,
-										   .rows = terms_rows,
-										   .used = terms_used,
-										   .failure = terms_failure};
-	TermsRelease release = {0};
+	LocalArguments arguments = {0};
+	ReleaseCall release = {.methods = &terms_methods,
+						   .target = &arguments.target,
+						   .state = &arguments,
+						   .request = terms_request};
+	TermsTask *task;
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_local_arguments(fcinfo, &release.arguments);
-	release_texts(fcinfo, &release.arguments.target, &methods, &release);
+	parse_local_arguments(fcinfo, &arguments);
+	release.plan_size = offsetof(TermsTask, alphabet) + strlen(arguments.spec) + 1;
+	release.plan = task = palloc0(release.plan_size);
+	task->method = arguments.method;
+	task->query = arguments.query;
+	strcpy(task->alphabet, arguments.spec);
+	release_texts(fcinfo, &release);
 	return (Datum) 0;
 }

@@ -48,7 +48,8 @@ extern void parse_local_arguments(FunctionCallInfo fcinfo, LocalArguments *argum
 extern LedgerRequest local_request(const LocalArguments *arguments, const LedgerTerms *terms);
 
 /* frequent_terms.c */
-extern void put_local_result(ReturnSetInfo *rsinfo, const Alphabet *alphabet,
+struct RowSink;
+extern void put_local_result(const struct RowSink *sink, const Alphabet *alphabet,
 							 const LocalResult *result);
 
 #endif /* DPNGRAM_LOCAL_ARGUMENTS_H */

@@ -17,6 +17,7 @@
 
 #include "api/checks.h"
 #include "api/local_reports.h"
+#include "api/release.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
 #include "local/privtrie.h"
@@ -249,14 +250,15 @@ decode(Collection *collection, LocalResult *result)
 Datum
 dpngram_ldp_decode(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Collection *collection;
 	LocalResult result = {0};
+	RowSink sink;
 
 	InitMaterializedSRF(fcinfo, 0);
+	sink = result_sink((ReturnSetInfo *) fcinfo->resultinfo);
 	collection = collection_arguments(fcinfo);
 	decode(collection, &result);
 	collection_tell(collection);
-	put_local_result(rsinfo, collection->round[0]->alphabet, &result);
+	put_local_result(&sink, collection->round[0]->alphabet, &result);
 	return (Datum) 0;
 }

@@ -28,11 +28,24 @@
 
 PG_FUNCTION_INFO_V1(dpngram_dp_ngrams);
 
-/* A call on its way. */
-typedef struct NgramRelease
+/* What the worker is told. */
+typedef struct NgramTask
+{
+	NgramExecution execution;
+	NgramPlan plans[NGRAM_MAX_PLANS];
+} NgramTask;
+
+/* A call in the caller's session. */
+typedef struct NgramCall
 {
 	NgramArguments arguments;
-	NgramPlan plans[NGRAM_MAX_PLANS];
+	NgramTask task;
+} NgramCall;
+
+/* And in the worker. */
+typedef struct NgramRelease
+{
+	const NgramTask *task;
 	Pushdown *pushdown; /* how the rows are counted where they are; NULL: they are read */
 
 	/* from the run on */
@@ -42,32 +55,42 @@ typedef struct NgramRelease
 	ReleasedGrams released;
 } NgramRelease;
 
+static LedgerRequest
+ngram_release_request(void *state, const LedgerTerms *terms)
+{
+	NgramCall *call = state;
+	int nplans = ngram_plans(terms, &call->arguments, call->task.plans);
+
+	call->task.execution = call->arguments.execution;
+	return ngram_request(&call->arguments, call->task.plans, nplans);
+}
+
+static void *
+ngram_release_start(const void *plan, shm_mq_handle *queue)
+{
+	NgramRelease *release = palloc0(sizeof(NgramRelease));
+
+	release->task = plan;
+	return release;
+}
+
 static void
 ngram_release_prepare(void *state, const ReadSpec *spec)
 {
 	NgramRelease *release = state;
-	NgramExecution execution = release->arguments.execution;
+	NgramExecution execution = release->task->execution;
 	PushRefusal refusal;
 
 	if (execution == EXECUTION_LOCAL)
 		return;
-	release->pushdown = pushdown_find(spec, release->arguments.target.tokenizer,
-									  execution == EXECUTION_AUTO, &refusal);
+	release->pushdown =
+		pushdown_find(spec, spec->tokenizer_name, execution == EXECUTION_AUTO, &refusal);
 	if (release->pushdown == NULL && execution == EXECUTION_PUSHDOWN)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("the relation's n-grams can't be counted where its rows are"),
 				 errdetail("%s", refusal.detail),
 				 refusal.hint != NULL ? errhint("%s", refusal.hint) : 0));
-}
-
-static LedgerRequest
-ngram_release_request(void *state, const LedgerTerms *terms)
-{
-	NgramRelease *release = state;
-	int nplans = ngram_plans(terms, &release->arguments, release->plans);
-
-	return ngram_request(&release->arguments, release->plans, nplans);
 }
 
 /* A run, which is begun again if parallel workers fail. */
@@ -146,17 +169,17 @@ run_in_parallel(NgramRun *run)
 }
 
 /*
- * An attempt that failed is as if it had never been, unless how far it came was told: another
- * one would then be a second draw for one price, and who ends workers could choose by the
- * first whether to have it.
+ * An attempt that failed is as if it had never been, unless noise was drawn in it: another one
+ * would be a second draw for one price, and when the first one fails may depend on
+ * its noise, as in the hands of somebody who ends workers after a chosen time.
  */
 static void
-refuse_second_draw(void)
+refuse_second_draw(const Noise *noise)
 {
-	if (progress_told())
+	if (noise->drawn)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("a parallel worker failed after progress was told")));
+				 errmsg("a parallel worker failed after noise was drawn")));
 }
 
 static void
@@ -165,33 +188,33 @@ ngram_release_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 	NgramRelease *release = state;
 	NgramRun run = {.release = release, .read = spec, .noise = noise};
 
-	release->plan = &release->plans[chosen];
+	release->plan = &release->task->plans[chosen];
 	run.spec = extract_count_spec(release->plan, noise);
 	if (release->pushdown != NULL)
 		run_pushed(&run);
 	else if (!run_in_parallel(&run))
 	{
-		refuse_second_draw();
+		refuse_second_draw(noise);
 		run_alone(&run);
 	}
 }
 
 static void
-ngram_release_rows(void *state, ReturnSetInfo *rsinfo)
+ngram_release_rows(void *state, const RowSink *sink)
 {
 	const NgramRelease *release = state;
 
 	for (Size i = 0; i < release->released.n; i++)
 	{
 		const ReleasedGram *gram = &release->released.gram[i];
-		Datum values[4] = {Int32GetDatum(gram->length),
-						   PointerGetDatum(cstring_to_text_with_len(gram->text, gram->text_len)),
+		text *ngram = cstring_to_text_with_len(gram->text, gram->text_len);
+		Datum values[4] = {Int32GetDatum(gram->length), PointerGetDatum(ngram),
 						   Float8GetDatum(gram->weight.value),
 						   Float8GetDatum(gram->weight.stddev)};
 		bool nulls[4] = {false};
 
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		sink->put(sink->state, values, nulls);
+		pfree(ngram);
 	}
 }
 
@@ -224,9 +247,10 @@ ngram_release_used(void *state)
 	return json_end(&json);
 }
 
-static const ReleaseMethods ngram_methods = {
+const ReleaseMethods ngram_methods = {
+	.name = "dp_ngrams",
+	.start = ngram_release_start,
 	.prepare = ngram_release_prepare,
-	.request = ngram_release_request,
 	.run = ngram_release_run,
 	.rows = ngram_release_rows,
 	.used = ngram_release_used};
@@ -235,10 +259,16 @@ static const ReleaseMethods ngram_methods = {
 Datum
 dpngram_dp_ngrams(PG_FUNCTION_ARGS)
 {
-	NgramRelease release = {0};
+	NgramCall *call = palloc0(sizeof(NgramCall));
+	ReleaseCall release = {.methods = &ngram_methods,
+						   .target = &call->arguments.target,
+						   .state = call,
+						   .request = ngram_release_request,
+						   .plan = &call->task,
+						   .plan_size = sizeof(NgramTask)};
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_ngrams_arguments(fcinfo, &release.arguments);
-	release_texts(fcinfo, &release.arguments.target, &ngram_methods, &release);
+	parse_ngrams_arguments(fcinfo, &call->arguments);
+	release_texts(fcinfo, &release);
 	return (Datum) 0;
 }

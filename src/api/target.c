@@ -13,6 +13,7 @@
 #include "api/target.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
+#include "ledger/access.h"
 #include "ledger/dataset.h"
 
 static void
@@ -59,26 +60,18 @@ text_spec(Oid relid, Oid owner, AttrNumber user_attnum, AttrNumber text_attnum,
 		.text_attnum = text_attnum,
 		.text_type = type,
 		.tokenizer = tokenizer_create(target->tokenizer, type),
+		.tokenizer_name = target->tokenizer,
 		.max_tokens = target->max_tokens};
 }
 
-/* What a private release is to read; chooses the period of its charge. */
+/* What a private release is to read, its rows' time aside; chooses the period of its charge. */
 ReadSpec
 target_spec(LedgerAccess *access, const TextTarget *target)
 {
-	ReadSpec spec;
-
 	if (target->period != NULL)
 		ledger_choose_period(access, target->period);
-	spec = text_spec(access->relid, access->owner, access->user_attnum,
+	return text_spec(access->relid, access->owner, access->user_attnum,
 					 check_columns(access, target), target);
-	if (access->period.any)
-	{
-		spec.time_attnum = access->time_attnum;
-		spec.time_from = ledger_time_bound(access, access->period.from);
-		spec.time_to = ledger_time_bound(access, access->period.to);
-	}
-	return spec;
 }
 
 static AttrNumber
@@ -115,6 +108,7 @@ target_owner_spec(const TextTarget *target, const char *function)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("%s has no option \"period\"", function),
 				 errdetail("It reads the rows of all periods.")));
+	relation_refuse_own_change(target->relid);
 	user_attnum = existing_column(target->relid, target->user_col);
 	return text_spec(target->relid, owner, user_attnum,
 					 existing_column(target->relid, target->text_col), target);

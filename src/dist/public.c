@@ -55,20 +55,24 @@ token_length(const char *at, int left, bool escaped)
 	return i;
 }
 
-/* The word ids of an n-gram; false unless it has n tokens, parted by one blank each. */
+/*
+ * Cuts an n-gram; false unless it has n tokens, parted by one blank each.  words: takes their
+ * ids; NULL: nobody wants them.
+ */
 static bool
-cut_gram(PublicGrams *grams, const text *gram, bool escaped, uint32 *words)
+cut_gram(const PublicGrams *grams, const text *gram, uint32 *words)
 {
 	const char *at = VARDATA_ANY(gram);
 	int left = VARSIZE_ANY_EXHDR(gram);
 
 	for (int i = 0; i < grams->n; i++)
 	{
-		int len = token_length(at, left, escaped);
+		int len = token_length(at, left, grams->escaped);
 
 		if (len == 0)
 			return false;
-		words[i] = vocabulary_intern(grams->words, at, len);
+		if (words != NULL)
+			words[i] = vocabulary_intern(grams->words, at, len);
 		at += len;
 		left -= len;
 		if (i == grams->n - 1)
@@ -81,15 +85,25 @@ cut_gram(PublicGrams *grams, const text *gram, bool escaped, uint32 *words)
 	return left == 0;
 }
 
-/*
- * public_index: cuts the n-grams into words and makes them findable.
- *
- * escaped: blanks and backslashes within tokens have a backslash before them, as
- * array elements and tokens of text search parsers have.  Raises NG005 for an n-gram
- * that has not n tokens.
- */
+/* public_check: raises NG005 for an n-gram that has not n tokens. */
 void
-public_index(PublicGrams *grams, bool escaped)
+public_check(const PublicGrams *grams)
+{
+	for (uint32 i = 0; i < grams->size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!cut_gram(grams, grams->gram[i], NULL))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_ARGUMENT),
+					 errmsg("public_ngrams has an n-gram that is not of %d tokens", grams->n),
+					 errhint("Tokens are parted by one blank each. The argument \"n\" is their "
+							 "number.")));
+	}
+}
+
+/* public_index: cuts the n-grams, which were checked, into words and makes them findable. */
+void
+public_index(PublicGrams *grams)
 {
 	grams->words = vocabulary_create(SIZE_MAX, (WordPoints){0});
 	grams->token = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -101,12 +115,7 @@ public_index(PublicGrams *grams, bool escaped)
 		bool found;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!cut_gram(grams, grams->gram[i], escaped, words))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_ARGUMENT),
-					 errmsg("public_ngrams has an n-gram that is not of %d tokens", grams->n),
-					 errhint("Tokens are parted by one blank each. The argument \"n\" is their "
-							 "number.")));
+		(void) cut_gram(grams, grams->gram[i], words);
 		(void) public_index_insert(grams->index, words, &found);
 	}
 }

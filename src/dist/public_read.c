@@ -128,24 +128,11 @@ sort_grams(PublicGrams *grams)
 	pfree(entry);
 }
 
-static void
-set_probabilities(PublicGrams *grams)
-{
-	long double total = 0;
-
-	for (uint32 i = 0; i < grams->size; i++)
-		total += grams->count[i];
-	grams->probability = MemoryContextAllocHuge(CurrentMemoryContext,
-												grams->size * sizeof(double));
-	for (uint32 i = 0; i < grams->size; i++)
-		grams->probability[i] = (double) (grams->count[i] / total);
-}
-
 /*
  * public_read: the vocabulary and its counts, checked.
  *
  * relid: a relation with columns ngram (a text type) and count (an integer type), read
- * with the caller's rights.  n: tokens of each n-gram.  escaped: as in public_index().
+ * with the caller's rights.  n: tokens of each n-gram.  escaped: as in PublicGrams.
  * Errors: NG010 where the columns are not there; NG005 where it is empty, has nulls,
  * counts below 1, an n-gram twice or one that is not of n tokens.
  */
@@ -160,6 +147,7 @@ public_read(Oid relid, int n, bool escaped)
 	check_column(relid, "ngram", true);
 	check_column(relid, "count", false);
 	grams->n = n;
+	grams->escaped = escaped;
 	grams->gram = palloc(reader.capacity * sizeof(text *));
 	grams->count = palloc(reader.capacity * sizeof(int64));
 
@@ -169,7 +157,6 @@ public_read(Oid relid, int n, bool escaped)
 	if (grams->size == 0)
 		bad_vocabulary("no rows");
 	sort_grams(grams);
-	set_probabilities(grams);
-	public_index(grams, escaped);
+	public_check(grams);
 	return grams;
 }

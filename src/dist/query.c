@@ -121,11 +121,15 @@ query_text_parameter(QueryParameters *parameters, const char *value)
 	query_parameter(parameters, TEXTOID, CStringGetTextDatum(value));
 }
 
+/* NULL for none: an empty list is no parameter list for everybody's planner. */
 static ParamListInfo
 parameter_list(const QueryParameters *parameters)
 {
-	ParamListInfo list = makeParamList(parameters->n);
+	ParamListInfo list;
 
+	if (parameters->n == 0)
+		return NULL;
+	list = makeParamList(parameters->n);
 	for (int i = 0; i < parameters->n; i++)
 	{
 		list->params[i].value = parameters->value[i];

@@ -6,8 +6,8 @@
  * The order of the checks is part of the interface: what can't be charged at all
  * (standby, read-only transaction, parallel worker) comes first; then who asks;
  * and only one who has a right to the dataset learns that it is suspended or not
- * yet committed.  The charge worker repeats the decisive checks under lock
- * (charge_worker.c): what is read here may be out of date by then.
+ * yet committed.  The worker repeats the decisive checks under lock
+ * (debit.c): what is read here may be out of date by then.
  */
 #include "postgres.h"
 
@@ -16,6 +16,9 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "commands/extension.h"
+#include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
 #include "ledger/binding.h"
@@ -45,6 +48,24 @@ refuse_unwritable(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
 				 errmsg("cannot charge a privacy budget during a parallel operation")));
+}
+
+/*
+ * Within a visit: a Citus cluster has one ledger, the coordinator's.  On its other nodes, which
+ * have all tables too, nothing can be protected or charged.
+ */
+void
+refuse_other_ledger(void)
+{
+	const CatalogArgs none = {0};
+
+	if (OidIsValid(get_extension_oid("citus", true)) &&
+		catalog_query("SELECT FROM pg_catalog.pg_dist_local_group WHERE groupid <> 0", &none) >
+			0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("this server is not the coordinator of its Citus cluster"),
+				 errhint("Call it on the coordinator, which has the privacy ledger.")));
 }
 
 /* The caller has no right to the relation, or nobody has. */
@@ -171,6 +192,42 @@ dataset_terms(const Dataset *dataset)
 						 .public_user_count = dataset->public_user_count};
 }
 
+/* Does this transaction hold the lock by which a relation is written to or made? */
+static bool
+locked_by_own_change(Oid relid)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+	return LockHeldByMe(&tag, RowExclusiveLock, false) ||
+		   LockHeldByMe(&tag, AccessExclusiveLock, false);
+}
+
+/*
+ * Refuses a relation that this very transaction made, altered or wrote to, itself or a
+ * partition or child of it: the worker, which reads it, would not see that, or wait for us.
+ */
+void
+relation_refuse_own_change(Oid relid)
+{
+	ListCell *cell;
+
+	foreach (cell, find_all_inheritors(relid, NoLock, NULL))
+	{
+		if (locked_by_own_change(lfirst_oid(cell)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_UNCOMMITTED),
+					 errmsg("relation \"%s\" was written to or changed by this transaction",
+							get_rel_name(relid)),
+					 errhint("Commit first.")));
+	}
+	if (get_rel_persistence(relid) == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" is temporary", get_rel_name(relid)),
+				 errdetail("Another session reads it, which does not see it.")));
+}
+
 static LedgerAccess *
 access_make(const Dataset *dataset, const DatasetRelation *relation)
 {
@@ -209,7 +266,7 @@ refuse_kin(const Catalog *cat, const Dataset *dataset, Oid relid)
 /*
  * ledger_open: may the current user spend the budget of relation relid?
  *
- * Locks the relation in AccessShareLock until the transaction's end and returns
+ * Locks the relation in AccessShareLock, which is the caller's to let go, and returns
  * the dataset as this caller sees it, palloc'd in the current memory context.  The
  * period, where the budget renews, is the one of a call that asks for none;
  * ledger_choose_period() takes another.
@@ -217,7 +274,7 @@ refuse_kin(const Catalog *cat, const Dataset *dataset, Oid relid)
  * Errors, in this order: 25006 on a standby or in a read-only transaction; 25000
  * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003
  * not granted; NG009 made or changed by this very transaction, so that the charge
- * worker can't see it; NG007 suspended; NG011 another live dataset holds the same
+ * worker can't see it, or it wrote to the relation; NG007 suspended; NG011 another live dataset holds the same
  * rows by inheritance or partitioning; NG007 a former one did before they came.
  */
 LedgerAccess *
@@ -236,6 +293,7 @@ ledger_open(Oid relid)
 				 errmsg("relation with OID %u does not exist", relid)));
 
 	catalog_enter(&cat);
+	refuse_other_ledger();
 	dataset = dataset_of_relation(&cat, relid, &relation);
 	if (dataset != NULL)
 		grants = grants_usable(&cat, dataset, relation, cat.caller);
@@ -249,6 +307,7 @@ ledger_open(Oid relid)
 				 errhint("Commit first.")));
 	binding_check(dataset, relation);
 	refuse_kin(&cat, dataset, relid);
+	relation_refuse_own_change(relid);
 	catalog_leave(&cat);
 	return access_make(dataset, relation);
 }

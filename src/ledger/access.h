@@ -19,6 +19,8 @@ typedef struct Grant
 } Grant;
 
 extern void refuse_unwritable(void);
+extern void refuse_other_ledger(void);
+extern void relation_refuse_own_change(Oid relid);
 extern LedgerTerms dataset_terms(const Dataset *dataset);
 extern List *grants_usable(const Catalog *cat, const Dataset *dataset,
 						   const DatasetRelation *relation, Oid caller);

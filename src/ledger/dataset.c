@@ -3,7 +3,7 @@
  *	  Finds datasets in the catalog, with their relations, and locks them.
  *
  * A dataset is locked by a lock-manager lock named (dpngram.dataset, id): see
- * charge.c.
+ * call.c.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "ledger/dataset.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -240,20 +241,24 @@ dataset_first(const Dataset *dataset)
 	return linitial(dataset->relations);
 }
 
-/* The lock of charge.c's protocol, until dataset_unlock() or the transaction's end. */
+/* The first lock of call.c's protocol, by its name. */
+LOCKTAG
+dataset_locktag(int32 id)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, catalog_class(), (Oid) id, 0);
+	return tag;
+}
+
+/* Takes it until the transaction's end. */
 void
 dataset_lock(int32 id)
 {
 	LockDatabaseObject(catalog_class(), (Oid) id, 0, ExclusiveLock);
 }
 
-void
-dataset_unlock(int32 id)
-{
-	UnlockDatabaseObject(catalog_class(), (Oid) id, 0, ExclusiveLock);
-}
-
-/* The second lock of charge.c's protocol, within a visit; false if there is no such row. */
+/* The row lock of call.c's protocol, within a visit; false if there is no such row. */
 bool
 dataset_lock_row(int32 id)
 {

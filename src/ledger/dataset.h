@@ -58,7 +58,7 @@ extern Dataset *dataset_by_name(const Catalog *cat, const char *name);
 extern Dataset *dataset_by_id(const Catalog *cat, int32 id);
 extern DatasetRelation *dataset_first(const Dataset *dataset);
 extern void dataset_lock(int32 id);
-extern void dataset_unlock(int32 id);
+extern LOCKTAG dataset_locktag(int32 id);
 extern bool dataset_lock_row(int32 id);
 
 extern bool relation_identity(Oid relid, Oid *owner, char **schema, char **relname);

@@ -121,18 +121,8 @@ typedef struct LedgerRequest
 	LedgerPrice candidates[LEDGER_MAX_CANDIDATES];
 } LedgerRequest;
 
-typedef struct LedgerReceipt
-{
-	int64 release_id;
-	int chosen; /* index into candidates */
-} LedgerReceipt;
-
 extern PGDLLEXPORT LedgerAccess *ledger_open(Oid relid);
 extern PGDLLEXPORT void ledger_choose_period(LedgerAccess *access, const char *text);
-extern PGDLLEXPORT LedgerReceipt ledger_charge(const LedgerAccess *access,
-											   const LedgerRequest *request);
-extern Datum ledger_time_bound(const LedgerAccess *access, TimestampTz bound);
-
 /* what must be public is not under a budget */
 extern void ledger_refuse_protected(Oid relid);
 
@@ -143,11 +133,7 @@ extern void ledger_refuse_protected(Oid relid);
 extern LedgerTerms ledger_terms(const char *dataset);
 extern int ledger_quote(const char *dataset, const LedgerRequest *request);
 
-/*
- * The end of a release, best effort: 'done' in the caller's transaction,
- * 'failed' by a worker that nobody waits for.  "used" is JSON or NULL.
- */
-extern PGDLLEXPORT void ledger_release_done(int64 release_id, const char *used);
+/* Has the failure of a release noted, once the present transaction or subtransaction fails. */
 extern PGDLLEXPORT void ledger_release_failed(int64 release_id);
 
 /* module start: settings of the ledger */

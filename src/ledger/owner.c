@@ -5,7 +5,7 @@
  *	  the release log.
  *
  * Unlike a charge, an owner's act is part of the owner's transaction.  It takes
- * both locks of charge.c's protocol: the lock-manager lock and the row's.  The
+ * both locks of call.c's protocol: the lock-manager lock and the row's.  The
  * update of that row is also how ledger_open() knows a dataset that its own
  * transaction changed.
  */

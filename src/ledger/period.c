@@ -4,7 +4,7 @@
  *
  * A dataset for growing data may have a budget a period: a call reads only the rows
  * whose time lies in one period, and the caps hold for what the calls that read any
- * row of it cost (charge_worker.c).  doc/privacy.md ("Renewal") says what that
+ * row of it cost (debit.c).  doc/privacy.md ("Renewal") says what that
  * promises.  What this file must make sure of is that a row's time alone decides
  * which period it is in, whatever becomes of clocks and calendars:
  *
@@ -400,16 +400,16 @@ ledger_choose_period(LedgerAccess *access, const char *text)
 
 /* A bound of the period as a value of the column of time, or of its domain's base type. */
 Datum
-ledger_time_bound(const LedgerAccess *access, TimestampTz bound)
+renewal_time_bound(const Renewal *renewal, Oid relid, AttrNumber attnum, TimestampTz bound)
 {
-	Oid type = getBaseType(get_atttype(access->relid, access->time_attnum));
+	Oid type = getBaseType(get_atttype(relid, attnum));
 	struct pg_tm tm;
 	fsec_t fraction;
 	Timestamp timestamp;
 
 	if (type == TIMESTAMPTZOID)
 		return TimestampTzGetDatum(bound);
-	tm = clock_time(bound, renewal_zone(access->renewal), &fraction);
+	tm = clock_time(bound, renewal_zone(renewal), &fraction);
 	if (type == DATEOID)
 		return DateADTGetDatum(date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE);
 	if (tm2timestamp(&tm, fraction, NULL, &timestamp) != 0)

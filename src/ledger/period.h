@@ -19,6 +19,9 @@ extern PGDLLEXPORT Renewal renewal_arguments(const char *renews, const char *win
 											 const char *zone);
 extern void renewal_check_column(const Renewal *renewal, Oid relid, AttrNumber attnum);
 
+extern Datum renewal_time_bound(const Renewal *renewal, Oid relid, AttrNumber attnum,
+								TimestampTz bound);
+
 extern LedgerPeriod period_always(void);
 extern LedgerPeriod period_asked(const char *dataset, const Renewal *renewal, const char *text);
 extern LedgerPeriod period_foreseen(const char *dataset, const Renewal *renewal,

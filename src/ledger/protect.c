@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
+#include "ledger/access.h"
 #include "ledger/attach.h"
 #include "ledger/budget.h"
 #include "ledger/carry.h"
@@ -292,6 +293,7 @@ dpngram_protect(PG_FUNCTION_ARGS)
 	owner_may_write("dp_protect()");
 	protection = arguments_check(fcinfo);
 	catalog_enter(&cat);
+	refuse_other_ledger();
 	protect(&cat, &protection);
 	catalog_leave(&cat);
 	PG_RETURN_VOID();

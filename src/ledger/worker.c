@@ -1,33 +1,44 @@
 /*
  * worker.c
- *	  How the ledger's background workers begin, and the two small ones: the note of
- *	  a failed release, and the one that dp_doctor tries.
+ *	  How the background workers are described and begin, and the small one that dp_doctor
+ *	  tries.
  *
- * This file, charge_worker.c and chain.c belong to the library dpngram_worker, which
- * a worker loads in a fraction of the time that dpngram takes with the GNU Scientific
- * Library; so they, and what they call, must do without that library and without the
- * settings of module.c.
+ * A worker connects as the bootstrap superuser; whoever it acts as later, nothing of
+ * the session that asked for it applies to it, but settings of the database or of that role
+ * would.  Those that matter are fixed.
  */
 #include "postgres.h"
 
 #include <signal.h>
 
 #include "access/xact.h"
-#include "ledger/catalog.h"
-#include "ledger/charge.h"
 #include "ledger/worker.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
-#include "utils/snapmgr.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
-/* Longest wait of the worker that notes a failure, in milliseconds. */
-#define NOTE_TIMEOUT 10000
+/* How often a worker looks whether there still is a postmaster, in milliseconds. */
+#define POSTMASTER_CHECK 1000
 
-PG_MODULE_MAGIC;
+void
+worker_describe(BackgroundWorker *worker, const char *function, const char *name)
+{
+	memset(worker, 0, sizeof(*worker));
+	version_stamp(worker->bgw_extra);
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker->bgw_library_name, "dpngram", sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
+	strlcpy(worker->bgw_name, name, sizeof(worker->bgw_name));
+	strlcpy(worker->bgw_type, name, sizeof(worker->bgw_type));
+}
 
 /* First of all: a worker can be ended, and is of the version that asked for it. */
 void
@@ -49,28 +60,63 @@ worker_segment(Datum main_arg)
 	return dsm;
 }
 
+/* In a signal handler: a worker that computes waits for nothing that would tell it. */
+static void
+check_postmaster(void)
+{
+	if (PostmasterIsAlive())
+	{
+#if PG_VERSION_NUM < 150000
+		enable_timeout_after(USER_TIMEOUT, POSTMASTER_CHECK);
+#endif
+		return;
+	}
+	ProcDiePending = true;
+	InterruptPending = true;
+}
+
+static void
+watch_postmaster(void)
+{
+	RegisterTimeout(USER_TIMEOUT, check_postmaster);
+#if PG_VERSION_NUM >= 150000
+	enable_timeout_every(USER_TIMEOUT,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), POSTMASTER_CHECK),
+						 POSTMASTER_CHECK);
+#else
+	enable_timeout_after(USER_TIMEOUT, POSTMASTER_CHECK);
+#endif
+}
+
 /* As the bootstrap superuser. */
 void
 worker_connect(Oid database)
 {
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
+	watch_postmaster();
 }
 
-static void
+void
 fix_setting(const char *name, const char *value)
 {
 	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /*
- * The settings under which a debit is made.  A debit must be on disk before it
- * counts: synchronous_commit is at least on, and remote_apply where that is
- * configured.
+ * The settings under which a worker charges and reads.
+ *
+ * A debit must be on disk before it counts: synchronous_commit is at least on, and
+ * remote_apply where that is configured.  The search_path would choose the functions of an
+ * owner's views.  With row_security off, FORCE ROW LEVEL SECURITY would be an error instead of a
+ * filter.  Statistics that any role may read would tell of the rows, as would lines of
+ * the log on temporary files; and an error does not end the session, which would write it to
+ * the log as it is.
  */
 void
-worker_settings(long lock_timeout)
+worker_settings(void)
 {
 	fix_setting("search_path", "pg_catalog, pg_temp");
+	fix_setting("row_security", "on");
 	fix_setting("default_transaction_isolation", "read committed");
 	fix_setting("default_transaction_read_only", "off");
 	fix_setting("default_transaction_deferrable", "off");
@@ -80,36 +126,13 @@ worker_settings(long lock_timeout)
 	fix_setting("transaction_timeout", "0");
 #endif
 	fix_setting("session_replication_role", "origin");
-	/* a few rows by an index, whatever the statistics of the ledger's tables are */
-	fix_setting("jit", "off");
-	fix_setting("enable_seqscan", "off");
-	fix_setting("enable_hashjoin", "off");
-	fix_setting("enable_mergejoin", "off");
-	fix_setting("max_parallel_workers_per_gather", "0");
 	if (synchronous_commit < SYNCHRONOUS_COMMIT_REMOTE_FLUSH)
 		fix_setting("synchronous_commit", "on");
-	fix_setting("lock_timeout", psprintf("%ld", Max(lock_timeout, 1)));
-}
-
-/* Entry point of the worker that notes a failed release; nobody waits for it. */
-void
-dpngram_failed_main(Datum main_arg)
-{
-	WorkerExtra extra;
-	Catalog cat;
-
-	memcpy(&extra, MyBgworkerEntry->bgw_extra, sizeof(extra));
-	worker_begin();
-	worker_connect(extra.failed_database);
-	worker_settings(NOTE_TIMEOUT);
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	catalog_enter(&cat);
-	release_end_insert(extra.failed_release, "failed", NULL);
-	catalog_leave(&cat);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-	proc_exit(0);
+	fix_setting("track_counts", "off");
+	fix_setting("track_functions", "none");
+	fix_setting("compute_query_id", "off");
+	fix_setting("log_temp_files", "-1");
+	fix_setting("exit_on_error", "off");
 }
 
 /* Entry point of the worker that dp_doctor tries; main_arg is the segment's handle. */

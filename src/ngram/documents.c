@@ -13,8 +13,8 @@
  * each, and filled anew.  In the end a file that is small enough is read and grouped, a
  * larger one divided again by further bits, and one whose documents all have one hash,
  * where nothing is left to divide by, is the documents of one user who has many: they are
- * taken as they stand in the file.  Other users with that very hash are left to another
- * pass, one a user; 64 bits agree by bad hash functions or by malice only.
+ * taken as they stand in the file.  If there are others with that very hash, by a bad hash function
+ * or by malice, theirs are sorted by the type's comparison.
  *
  * Documents that were grouped give back their memory, partition by partition.  A user's
  * record in the corpus is smaller than the user's documents (a paired corpus, which has
@@ -24,12 +24,17 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "common/dp_random.h"
+#include "compat.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "ngram/document.h"
 #include "ngram/documents.h"
 #include "ngram/temp_file.h"
 #include "utils/memutils.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
 
 /* Partitions: by that many bits of the hash, the fewer where their files' buffers would count. */
 #define MIN_BITS 5
@@ -296,6 +301,7 @@ compare_documents(const void *a, const void *b, void *arg)
 {
 	const Documents *documents = arg;
 
+	CHECK_FOR_INTERRUPTS();
 	return user_compare(&documents->users, document_user(&documents->users, *(Document *const *) a),
 						document_user(&documents->users, *(Document *const *) b));
 }
@@ -469,6 +475,107 @@ divide_file(Documents *documents, Partition *partition, Corpus *corpus)
 	documents_group(parts, corpus);
 }
 
+/* ---- users of one hash who are too many for memory ---- */
+
+/* A sort of records by their users, as rows (user, record). */
+static Tuplesortstate *
+sort_begin(const Documents *documents, TupleDesc *columns)
+{
+	Oid type = documents->users.type;
+	Oid less = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+	Oid collation = documents->users.collation;
+	AttrNumber user = 1;
+	bool nulls_first = false;
+
+	*columns = CreateTemplateTupleDesc(2);
+	TupleDescInitEntry(*columns, 1, NULL, type, -1, 0);
+	TupleDescInitEntry(*columns, 2, NULL, BYTEAOID, -1, 0);
+	return tuplesort_begin_heap(*columns, 1, &user, &less, &collation, &nulls_first,
+								(int) Max(documents->small_file / 1024, 64), NULL, TUPLESORT_NONE);
+}
+
+static void
+sort_put(const Documents *documents, Tuplesortstate *sort, TupleTableSlot *slot,
+		 Document *document)
+{
+	bytea *record = MemoryContextAllocHuge(documents->context, VARHDRSZ + document->size);
+
+	SET_VARSIZE(record, VARHDRSZ + document->size);
+	memcpy(VARDATA(record), document, document->size);
+	ExecClearTuple(slot);
+	slot->tts_values[0] = document_user(&documents->users, document);
+	slot->tts_values[1] = PointerGetDatum(record);
+	slot->tts_isnull[0] = slot->tts_isnull[1] = false;
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(sort, slot);
+	pfree(record);
+}
+
+/* The record of a sorted row, where it is aligned. */
+static Document *
+sorted_document(const Documents *documents, TupleTableSlot *slot)
+{
+	bool isnull;
+	bytea *record = DatumGetByteaPP(slot_getattr(slot, 2, &isnull));
+	Document *document = MemoryContextAllocHuge(documents->context, VARSIZE_ANY_EXHDR(record));
+
+	memcpy(document, VARDATA_ANY(record), VARSIZE_ANY_EXHDR(record));
+	return document;
+}
+
+/* Appends users whose documents come one user's after the other's, and at least one does. */
+static void
+append_sorted(Documents *documents, Tuplesortstate *sort, TupleTableSlot *slot, Corpus *corpus)
+{
+	const UserType *users = &documents->users;
+	Document *before = NULL;
+
+	while (tuplesort_gettupleslot(sort, true, false, slot, NULL))
+	{
+		Document *document = sorted_document(documents, slot);
+		bool same = before != NULL &&
+					same_user(users, document_user(users, before), document_user(users, document));
+
+		CHECK_FOR_INTERRUPTS();
+		if (before != NULL && !same)
+			corpus_end_user(corpus);
+		if (!same)
+			begin_user(documents, document, corpus);
+		append_document(documents, document, corpus);
+		if (before != NULL)
+			pfree(before);
+		before = document;
+	}
+	corpus_end_user(corpus);
+	pfree(before);
+}
+
+/* Appends all users of a file, by sorting it. */
+static void
+group_sorted(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	MemoryContext old = MemoryContextSwitchTo(documents->context);
+	TupleDesc columns;
+	Tuplesortstate *sort = sort_begin(documents, &columns);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
+	TupleTableSlot *sorted = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
+	Document *record = NULL;
+	Document *document;
+	Size capacity = 0;
+	Size at = 0;
+
+	while ((document = next_document(documents, partition, &at, &record, &capacity)) != NULL)
+		sort_put(documents, sort, slot, document);
+	tuplesort_performsort(sort);
+	append_sorted(documents, sort, sorted, corpus);
+	pfree(record);
+	tuplesort_end(sort);
+	ExecDropSingleTupleTableSlot(sorted);
+	ExecDropSingleTupleTableSlot(slot);
+	BufFileClose(partition->file);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Appends the user whose document is the first of the file, all of whose documents
  * have one hash.  The partition is left with those of others.
@@ -518,9 +625,12 @@ group_file(Documents *documents, Partition *partition, Corpus *corpus)
 		if (partition->file_bytes > documents->small_file && !partition->hashes)
 		{
 			take_first_user(documents, partition, corpus);
-			continue;
+			if (partition->file == NULL)
+				continue;
+			temp_file_rewind(partition->file);
+			group_sorted(documents, partition, corpus);
 		}
-		if (partition->file_bytes <= documents->small_file)
+		else if (partition->file_bytes <= documents->small_file)
 			group_small_file(documents, partition, corpus);
 		else
 			divide_file(documents, partition, corpus);

@@ -29,6 +29,7 @@ void
 noise_init(Noise *noise, bool seeded, uint64 seed)
 {
 	noise->seeded = seeded;
+	noise->drawn = false;
 	noise->seed = seed;
 	noise->newest = 0;
 	for (int i = 0; i < NOISE_LAWS; i++)
@@ -67,6 +68,7 @@ int64
 noise_gaussian(Noise *noise, int64 sigma, int level, uint64 content)
 {
 	DP_AUDIT_NOISE(AUDIT_GAUSSIAN, level, sigma);
+	noise->drawn = true;
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_gaussian_noise_draw(&noise->random, law_of(noise, sigma));
@@ -77,6 +79,7 @@ int64
 noise_laplace(Noise *noise, int64 scale, int level, uint64 content)
 {
 	DP_AUDIT_NOISE(AUDIT_LAPLACE, level, scale);
+	noise->drawn = true;
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_discrete_laplace(&noise->random, scale);
@@ -86,6 +89,7 @@ noise_laplace(Noise *noise, int64 scale, int level, uint64 content)
 bool
 noise_trial(Noise *noise, uint64 num, int level, uint64 content)
 {
+	noise->drawn = true;
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, level, content);
 	return dp_bernoulli(&noise->random, num, UINT64CONST(1) << 62);
@@ -95,6 +99,7 @@ noise_trial(Noise *noise, uint64 num, int level, uint64 content)
 DpRandom *
 noise_stream(Noise *noise, int level)
 {
+	noise->drawn = true;
 	if (noise->seeded)
 		dp_random_seeded(&noise->random, noise->seed, STREAM_SPURIOUS + level, 0);
 	return &noise->random;

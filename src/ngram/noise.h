@@ -14,6 +14,7 @@
 typedef struct Noise
 {
 	bool seeded; /* predictable, for tests */
+	bool drawn;	 /* something that decides the result was drawn */
 	uint64 seed;
 	uint64 sampling_key; /* of the choice among a user's n-grams */
 	WordPoints points;	 /* of words */

@@ -12,14 +12,14 @@
  *	 - Each user's rows are on one server (pushdown_parts.c; in Citus, by the
  *	   distribution column).
  *	 - One statement does not see other rows than the next: a user who had other words in
- *	   each round could get more of them released than the bound allows for.  postgres_fdw
- *	   sees to that; in Citus the caller's isolation level does; of a view nobody knows.
+ *	   each round could get more of them released than the bound allows for.  The worker's
+ *	   transaction, a block at isolation level repeatable read, sees to that, for postgres_fdw
+ *	   and for Citus; of a view nobody knows.
  *	 - The statements really go to the servers (pushdown_query.c): else all rows
  *	   would come here once for every level.
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
@@ -156,52 +156,70 @@ may_count(const Pushdown *pushdown)
  * Citus
  * ------------------------------------------------------------------------ */
 
-/* The column by which Citus has distributed the relation, or NULL. */
-static char *
-citus_column(Oid relid)
+/* How Citus keeps a relation. */
+typedef struct CitusTable
+{
+	char method;  /* of its distribution; 0: it is not Citus' */
+	char *column; /* by which it is distributed; NULL: by none */
+} CitusTable;
+
+static CitusTable
+citus_table(Oid relid)
 {
 	Oid types[1] = {OIDOID};
 	Datum values[1] = {ObjectIdGetDatum(relid)};
 	MemoryContext caller = CurrentMemoryContext;
-	char *column = NULL;
+	CitusTable table = {0};
 
 	if (!OidIsValid(get_extension_oid("citus", true)))
-		return NULL;
+		return table;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute_with_args("SELECT pg_catalog.column_to_column_name(logicalrelid, partkey)"
-							  " FROM pg_catalog.pg_dist_partition"
-							  " WHERE logicalrelid = $1 AND partmethod = 'h'",
+	if (SPI_execute_with_args("SELECT partmethod::pg_catalog.text, CASE partmethod WHEN 'h' THEN "
+							  "pg_catalog.column_to_column_name(logicalrelid, partkey) END"
+							  " FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1",
 							  1, types, values, NULL, true, 1) == SPI_OK_SELECT &&
 		SPI_processed == 1)
 	{
-		column = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-		if (column != NULL)
-			column = MemoryContextStrdup(caller, column);
+		table.method = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)[0];
+		table.column = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2);
+		if (table.column != NULL)
+			table.column = MemoryContextStrdup(caller, table.column);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
-	return column;
+	return table;
 }
 
-/* Is this distributed by users, or not distributed at all? */
+/*
+ * Is this distributed so that all rows of a person are on one node, or not distributed at all?
+ * By 'n' Citus keeps a whole table on one node, or on each.
+ */
 static bool
 citus_agrees(Pushdown *pushdown, bool *distributed, PushRefusal *refusal)
 {
-	char *column = citus_column(pushdown->read.relid);
+	const ReadSpec *read = &pushdown->read;
+	CitusTable table = citus_table(read->relid);
 
-	*distributed = column != NULL;
-	if (column == NULL)
-		return true;
-	if (strcmp(column, get_attname(pushdown->read.relid, pushdown->read.user_attnum, false)) != 0)
-		return refuse(refusal, "All rows of a person must be on one node, but the relation is not "
-							   "distributed by the person's column.",
-					  NULL);
-	if (!IsolationUsesXactSnapshot())
-		return refuse(refusal,
-					  "Statements of one transaction must see the same rows on every node.",
-					  "Call it in a transaction of isolation level repeatable read.");
-	return true;
+	*distributed = table.method != 0;
+	switch (table.method)
+	{
+		case 0:
+		case 'n':
+			return true;
+		case 'h':
+			if (strcmp(table.column, get_attname(read->relid, read->user_attnum, false)) == 0)
+				return true;
+			return refuse(refusal,
+						  "All rows of a person must be on one node, but the relation is not "
+						  "distributed by the person's column.",
+						  NULL);
+		default:
+			return refuse(refusal,
+						  "All rows of a person must be on one node, but the relation is not "
+						  "distributed by a hash.",
+						  NULL);
+	}
 }
 
 /* ------------------------------------------------------------------------

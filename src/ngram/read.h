@@ -13,7 +13,7 @@
 
 typedef struct ReadSpec
 {
-	Oid relid; /* locked by the caller */
+	Oid relid; /* locked by who reads */
 	Oid owner; /* rows are read as this role */
 	AttrNumber user_attnum;
 	AttrNumber text_attnum;
@@ -22,8 +22,9 @@ typedef struct ReadSpec
 	Datum time_from;		/* else those from here on, of the column's type, or */
 	Datum time_to;			/* its domain's base type, and before this */
 	Tokenizer *tokenizer;
-	int max_tokens;	 /* longer documents are dropped; 0: no limit */
-	bool every_user; /* the sink hears also of users without a token */
+	const char *tokenizer_name; /* as the caller wrote it */
+	int max_tokens;				/* longer documents are dropped; 0: no limit */
+	bool every_user;			/* the sink hears also of users without a token */
 } ReadSpec;
 
 /*

@@ -9,23 +9,17 @@
  *
  * What protects whom:
  *
- * - The owner from the analyst.  The query runs under the owner's rights, so
- *	 whatever the analyst can bend must be straightened first: the search_path
- *	 (an unqualified function in the owner's view would else be the analyst's),
- *	 and the other settings in read_settings[].  The operation is
- *	 security-restricted, as REFRESH MATERIALIZED VIEW is.  In a trigger that a
- *	 foreign key's cascade has fired, FORCE ROW LEVEL SECURITY would be off; it
- *	 is put back on.
- * - The analyst from the owner: the same restriction.
+ * - The owner from the analyst.  The query runs under the owner's rights, in a worker's session
+ *	 that the analyst has no hand in (api/release_worker.c).
+ * - The server from the owner: the operation is security-restricted, as REFRESH
+ *	 MATERIALIZED VIEW is.
  * - The users: whoever takes the rows sees to it that all rows of one user are
  *	 counted as one user's (read.c, documents.c).  Functions of the users' type that
  *	 tell users apart see private values, so what calls them after the query stands
  *	 under the same protection.
  *
- * Messages below ERROR are off during the read, but for INFO, which no setting
- * stops: keeping that from the client is the caller's part.  Errors are not
- * caught here either: the caller masks them (their text may hold data), and
- * aborting the transaction or subtransaction restores role and settings.
+ * Errors are not caught here: the worker masks them (their text may hold data), and
+ * aborting the transaction or subtransaction restores the role.
  */
 #include "postgres.h"
 
@@ -197,8 +191,7 @@ setup_parser(ParseState *pstate, void *spec)
 
 /*
  * Within SPI.  The query is not itself parallel: whether PostgreSQL would find that cheaper
- * depends on what it knows of the data, and on costs that the caller may set, and workers
- * can be seen.
+ * depends on what it knows of the data, and workers can be seen.
  */
 static SPIPlanPtr
 prepare_query(const ReadSpec *spec, bool ordered)
@@ -229,10 +222,7 @@ finish_spi(void)
 		elog(ERROR, "SPI_finish failed");
 }
 
-/*
- * Runs the query under the snapshot of the calling statement: the analyst sees
- * the data as of the same moment as any other SELECT at this place would.
- */
+/* Runs the query under the transaction's snapshot. */
 static void
 run_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
 {
@@ -251,52 +241,14 @@ run_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver)
 	finish_spi();
 }
 
-/*
- * Settings of the session that the read must not inherit from the caller.
- *
- * The search_path would choose the functions of the owner's views.  Messages
- * of the read would tell of the data, also those of level LOG (trace_sort
- * counts rows).  With row_security off, FORCE ROW LEVEL SECURITY would be an
- * error instead of a filter.  transform_null_equals, standard_conforming_strings,
- * backslash_quote and array_nulls change the SQL inside of functions: a pattern
- * like '\d+' would match something else.  plpgsql.extra_errors makes errors of
- * what is none, and whether there was one can't be hidden.
- * gin_fuzzy_search_limit makes an index scan drop rows by how many there are,
- * so that one user's presence could change another's rows.
- */
-static const struct
-{
-	const char *name;
-	const char *value;
-} read_settings[] = {
-	{"search_path", "pg_catalog, pg_temp"},
-	{"client_min_messages", "error"},
-	{"row_security", "on"},
-	{"transform_null_equals", "off"},
-	{"standard_conforming_strings", "on"},
-	{"backslash_quote", "safe_encoding"},
-	{"array_nulls", "on"},
-	{"plpgsql.extra_errors", "none"},
-	{"gin_fuzzy_search_limit", "0"},
-};
-
-/*
- * read_guard_begin: from here on the session acts as the owner, restricted, and under
- * settings of its own.
- */
+/* read_guard_begin: from here on the session acts as the owner, restricted. */
 ReadGuard
 read_guard_begin(Oid owner)
 {
 	ReadGuard guard;
 
 	GetUserIdAndSecContext(&guard.user, &guard.context);
-	SetUserIdAndSecContext(owner, (guard.context & ~SECURITY_NOFORCE_RLS) |
-									  SECURITY_RESTRICTED_OPERATION);
-	guard.nest_level = NewGUCNestLevel();
-	for (int i = 0; i < (int) lengthof(read_settings); i++)
-		(void) set_config_option(read_settings[i].name, read_settings[i].value,
-								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-								 false);
+	SetUserIdAndSecContext(owner, guard.context | SECURITY_RESTRICTED_OPERATION);
 	return guard;
 }
 
@@ -304,8 +256,22 @@ read_guard_begin(Oid owner)
 void
 read_guard_end(const ReadGuard *guard)
 {
-	AtEOXact_GUC(false, guard->nest_level);
 	SetUserIdAndSecContext(guard->user, guard->context);
+}
+
+/*
+ * read_try: parses the query, by which all that it names is locked, but does not plan it: a plan
+ * may depend on samples of the data.
+ */
+void
+read_try(const ReadSpec *spec)
+{
+	ReadGuard guard = read_guard_begin(spec->owner);
+
+	connect_spi();
+	(void) prepare_query(spec, false);
+	finish_spi();
+	read_guard_end(&guard);
 }
 
 /*

@@ -18,11 +18,11 @@ typedef struct ReadGuard
 {
 	Oid user;
 	int context;
-	int nest_level;
 } ReadGuard;
 
 extern ReadGuard read_guard_begin(Oid owner);
 extern void read_guard_end(const ReadGuard *guard);
+extern void read_try(const ReadSpec *spec);
 extern void read_query(const ReadSpec *spec, bool ordered, DestReceiver *receiver);
 pg_noreturn extern void report_disorder(void);
 

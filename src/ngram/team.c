@@ -18,7 +18,6 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -33,18 +32,6 @@ note_failure(void *arg)
 }
 
 /*
- * The sizes of temporary files that a failure leaves to its abort are not logged: see
- * release.c, which does the same for a call that fails as a whole.  A worker may
- * have to end at any moment, so that it logs none at all.
- */
-static void
-hush_files(void)
-{
-	(void) set_config_option("log_temp_files", "-1", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
-}
-
-/*
  * Workers take over the role and the settings that there are when shared memory is filled.
  * They compare users by functions of the owner's data types, so they are to run as the
  * relation is read.  Messages of theirs reach nobody, but errors the leader.
@@ -54,7 +41,6 @@ share_state(Team *team, Oid owner)
 {
 	ReadGuard guard = read_guard_begin(owner);
 
-	hush_files();
 	InitializeParallelDSM(team->context);
 	read_guard_end(&guard);
 }
@@ -201,7 +187,6 @@ team_try(const TeamTask *task, Oid owner, int workers, TeamRun run, void *state)
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
-		hush_files();
 		RollbackAndReleaseCurrentSubTransaction();
 		done = false;
 	}

@@ -89,9 +89,9 @@ scalar_form(Oid type)
 	}
 }
 
-/* Resolves the tokenizer's name. */
+/* Resolves the tokenizer's name, or takes what it was resolved to. */
 static void
-set_method(Tokenizer *tokenizer, const char *name)
+set_method(Tokenizer *tokenizer, const char *name, Oid object)
 {
 	if (strcmp(name, "word") == 0)
 		tokenizer->method = METHOD_WORD;
@@ -104,12 +104,14 @@ set_method(Tokenizer *tokenizer, const char *name)
 	else if (strncmp(name, "parser:", 7) == 0)
 	{
 		tokenizer->method = METHOD_TEXT_SEARCH;
-		tokenizer->search = text_search_parser(name + 7);
+		tokenizer->search = OidIsValid(object) ? text_search_of_parser(object) :
+												 text_search_parser(name + 7);
 	}
 	else if (strncmp(name, "config:", 7) == 0)
 	{
 		tokenizer->method = METHOD_TEXT_SEARCH;
-		tokenizer->search = text_search_config(name + 7);
+		tokenizer->search = OidIsValid(object) ? text_search_of_config(object) :
+												 text_search_config(name + 7);
 	}
 	else
 		ereport(ERROR,
@@ -161,6 +163,18 @@ set_form(Tokenizer *tokenizer, Oid coltype)
 				 errhint("The column must be of a text type, or an array of texts or integers.")));
 }
 
+static Tokenizer *
+create(const char *name, Oid object, Oid coltype)
+{
+	Tokenizer *tokenizer = palloc0(sizeof(Tokenizer));
+
+	set_method(tokenizer, name, object);
+	set_form(tokenizer, coltype);
+	if (tokenizer->method == METHOD_WORD || tokenizer->method == METHOD_WHITESPACE)
+		tokenizer->classes = character_classes_create();
+	return tokenizer;
+}
+
 /*
  * tokenizer_create: a tokenizer for the values of one column.
  *
@@ -171,13 +185,26 @@ set_form(Tokenizer *tokenizer, Oid coltype)
 Tokenizer *
 tokenizer_create(const char *name, Oid coltype)
 {
-	Tokenizer *tokenizer = palloc0(sizeof(Tokenizer));
+	return create(name, InvalidOid, coltype);
+}
 
-	set_method(tokenizer, name);
-	set_form(tokenizer, coltype);
-	if (tokenizer->method == METHOD_WORD || tokenizer->method == METHOD_WHITESPACE)
-		tokenizer->classes = character_classes_create();
+/* tokenizer_create_of: see tokenize.h */
+Tokenizer *
+tokenizer_create_of(const char *name, Oid object, Oid coltype, Oid owner)
+{
+	Tokenizer *tokenizer = create(name, object, coltype);
+
+	if (tokenizer->method == METHOD_TEXT_SEARCH)
+		text_search_guard(tokenizer->search, owner);
 	return tokenizer;
+}
+
+/* The text search parser or configuration that the name stands for; InvalidOid for others. */
+Oid
+tokenizer_object(const Tokenizer *tokenizer)
+{
+	return tokenizer->method == METHOD_TEXT_SEARCH ? text_search_object(tokenizer->search) :
+													 InvalidOid;
 }
 
 /* tokenizer_escapes: do blanks and backslashes within a token have a backslash before them? */

@@ -20,6 +20,13 @@ typedef void (*TokenSink)(void *state, const char *token, int len);
  * tokenizer, ERRCODE_DP_COLUMN for a type without tokens.
  */
 extern Tokenizer *tokenizer_create(const char *name, Oid coltype);
+/*
+ * The same for a read as the relation's owner: object is what tokenizer_object() says of the
+ * caller's.  A text search configuration must be the owner's or a superuser's, as all of its
+ * dictionaries (ERRCODE_DP_ARGUMENT), and where one of these fails there are no tokens.
+ */
+extern Tokenizer *tokenizer_create_of(const char *name, Oid object, Oid coltype, Oid owner);
+extern Oid tokenizer_object(const Tokenizer *tokenizer);
 extern bool tokenizer_escapes(const Tokenizer *tokenizer);
 extern const char *tokenizer_name(const Tokenizer *tokenizer);
 extern void tokenize(Tokenizer *tokenizer, Datum value, TokenSink sink, void *state);

@@ -25,6 +25,10 @@ extern void cut_whitespace(CharacterClasses *classes, const char *text, int len,
 /* tokenize_parser.c */
 extern TextSearch *text_search_parser(const char *name);
 extern TextSearch *text_search_config(const char *name);
+extern TextSearch *text_search_of_parser(Oid parser);
+extern TextSearch *text_search_of_config(Oid config);
+extern Oid text_search_object(const TextSearch *search);
+extern void text_search_guard(TextSearch *search, Oid owner);
 extern void cut_text_search(TextSearch *search, char *text, int len,
 							TokenSink sink, void *state);
 

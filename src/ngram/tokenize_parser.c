@@ -7,24 +7,24 @@
  * configuration's lexemes are taken in order; where a dictionary offers several
  * variants for one position, the first.
  *
- * The name is the analyst's, and so may the object be.  That is safe: parsers
- * and dictionary templates are C functions that only a superuser can install,
- * what an analyst combines of them sees one document at a time and can neither
- * write nor remember, and each document still adds to its own user's n-grams
- * only.  An error it may raise is masked by the caller of the read.  No
- * privilege guards text search objects beyond USAGE on their schema, which the
- * lookup by a qualified name checks.
- *
- * All dictionaries of a configuration are loaded when the name is resolved, so
- * that a broken one (a missing stop word file) is an ordinary error before any
- * charge, and a thesaurus finds its sub-dictionary in the caller's search_path.
+ * The name is the analyst's and resolved in the analyst's session, under that search_path and
+ * with those rights; the object is not.  A release takes a configuration only if it and
+ * all dictionaries that it maps to are the relation's owner's or a superuser's: else
+ * whoever made one could choose which texts it fails at.  (Parsers only a superuser can make.)
+ * All dictionaries are loaded before any charge, so that a broken one (a missing stop word
+ * file) is an ordinary error; but any change of any dictionary in the database makes PostgreSQL
+ * load them anew, at the first text that has a token for them.  So in a release a piece of text
+ * at which a dictionary fails has no tokens, and whether one failed decides nothing else.
  *
  * Parsers hold a text several times over as wide characters and parsetext()
  * all of its words, so a long text goes to them in pieces, cut at blanks.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_ts_config.h"
+#include "catalog/pg_ts_dict.h"
 #include "dpngram_errcodes.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -33,6 +33,8 @@
 #include "tsearch/ts_cache.h"
 #include "tsearch/ts_utils.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 /* Bytes in one piece of a text. */
@@ -47,6 +49,7 @@ struct TextSearch
 	Oid config;	 /* or InvalidOid: the parser's tokens */
 	bool *blank; /* by token type */
 	int types;
+	bool forgiving;		   /* a dictionary that fails has no lexemes */
 	MemoryContext context; /* for the work on one piece */
 };
 
@@ -96,6 +99,16 @@ text_search_create(Oid parser, Oid config)
 	return search;
 }
 
+/* text_search_of_parser: by a parser's OID. */
+TextSearch *
+text_search_of_parser(Oid parser)
+{
+	TextSearch *search = text_search_create(parser, InvalidOid);
+
+	find_blank_types(search);
+	return search;
+}
+
 /*
  * text_search_parser: resolves a text search parser, under the search_path of
  * the moment.  Raises ERRCODE_DP_ARGUMENT where there is none of that name.
@@ -105,16 +118,27 @@ text_search_parser(const char *name)
 {
 	List *names = split_name(name);
 	Oid parser = names == NIL ? InvalidOid : get_ts_parser_oid(names, true);
-	TextSearch *search;
 
 	if (!OidIsValid(parser))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("text search parser \"%s\" does not exist", name),
 				 errhint(TOKENIZER_HINT)));
-	search = text_search_create(parser, InvalidOid);
-	find_blank_types(search);
-	return search;
+	return text_search_of_parser(parser);
+}
+
+/* text_search_of_config: by a configuration's OID; loads its dictionaries. */
+TextSearch *
+text_search_of_config(Oid config)
+{
+	TSConfigCacheEntry *entry = lookup_ts_config_cache(config);
+
+	for (int i = 0; i < entry->lenmap; i++)
+	{
+		for (int j = 0; j < entry->map[i].len; j++)
+			lookup_ts_dictionary_cache(entry->map[i].dictIds[j]);
+	}
+	return text_search_create(entry->prsId, config);
 }
 
 /*
@@ -127,20 +151,80 @@ text_search_config(const char *name)
 {
 	List *names = split_name(name);
 	Oid config = names == NIL ? InvalidOid : get_ts_config_oid(names, true);
-	TSConfigCacheEntry *entry;
 
 	if (!OidIsValid(config))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("text search configuration \"%s\" does not exist", name),
 				 errhint(TOKENIZER_HINT)));
-	entry = lookup_ts_config_cache(config);
+	return text_search_of_config(config);
+}
+
+Oid
+text_search_object(const TextSearch *search)
+{
+	return OidIsValid(search->config) ? search->config : search->parser;
+}
+
+/* ------------------------------------------------------------------------
+ * in a release
+ * ------------------------------------------------------------------------ */
+
+static void
+refuse_stranger(Oid role, Oid owner, const char *what)
+{
+	if (role != owner && !superuser_arg(role))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("the text search configuration is not for releases of this relation"),
+				 errdetail("%s of another role than the relation's owner or a superuser.", what),
+				 errhint("Ask the relation's owner for one, or use one of PostgreSQL's own.")));
+}
+
+static Oid
+config_owner(Oid config)
+{
+	HeapTuple tuple = SearchSysCache1(TSCONFIGOID, ObjectIdGetDatum(config));
+	Oid owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for text search configuration %u", config);
+	owner = ((Form_pg_ts_config) GETSTRUCT(tuple))->cfgowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+static Oid
+dictionary_owner(Oid dictionary)
+{
+	HeapTuple tuple = SearchSysCache1(TSDICTOID, ObjectIdGetDatum(dictionary));
+	Oid owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for text search dictionary %u", dictionary);
+	owner = ((Form_pg_ts_dict) GETSTRUCT(tuple))->dictowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/*
+ * text_search_guard: for the texts of a relation that has this owner; refuses what strangers
+ * may change, and forgives dictionaries that fail from now on.
+ */
+void
+text_search_guard(TextSearch *search, Oid owner)
+{
+	TSConfigCacheEntry *entry;
+
+	search->forgiving = true;
+	if (!OidIsValid(search->config))
+		return;
+	refuse_stranger(config_owner(search->config), owner, "It is");
+	entry = lookup_ts_config_cache(search->config);
 	for (int i = 0; i < entry->lenmap; i++)
-	{
 		for (int j = 0; j < entry->map[i].len; j++)
-			lookup_ts_dictionary_cache(entry->map[i].dictIds[j]);
-	}
-	return text_search_create(entry->prsId, config);
+			refuse_stranger(dictionary_owner(entry->map[i].dictIds[j]), owner,
+							"It has a dictionary");
 }
 
 /*
@@ -195,6 +279,42 @@ cut_by_parser(TextSearch *search, char *text, int len, TokenSink sink, void *sta
 }
 
 /*
+ * parsetext(), in a subtransaction, since a dictionary that fails may have opened whatever it
+ * likes; after a failure the text has no words.
+ */
+static void
+parse_forgiving(TextSearch *search, ParsedText *parsed, char *text, int len)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner resources = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		parsetext(search->config, parsed, text, len);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION ||
+			ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+			ReThrowError(error);
+		FreeErrorData(error);
+		parsed->curwords = 0;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = resources;
+}
+
+/*
  * The first variant of each position.  Positions stop counting at
  * LAST_POSITION; from there the variants' own numbers tell them apart, which
  * start at 1, or are all 0 in dictionaries that know no variants.
@@ -209,7 +329,10 @@ cut_by_config(TextSearch *search, char *text, int len, TokenSink sink, void *sta
 	parsed.curwords = 0;
 	parsed.pos = 0;
 	parsed.words = palloc(parsed.lenwords * sizeof(ParsedWord));
-	parsetext(search->config, &parsed, text, len);
+	if (search->forgiving)
+		parse_forgiving(search, &parsed, text, len);
+	else
+		parsetext(search->config, &parsed, text, len);
 
 	for (int i = 0; i < parsed.curwords; i++)
 	{

@@ -1,7 +1,7 @@
 -- The hash chain (src/ledger/chain.c).
 CREATE FUNCTION dpngram.row_digest(previous bytea, entry record) RETURNS bytea
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE
-	AS '$libdir/dpngram_worker', 'dpngram_row_digest';
+	AS 'MODULE_PATHNAME', 'dpngram_row_digest';
 REVOKE EXECUTE ON FUNCTION dpngram.row_digest(bytea, record) FROM PUBLIC;
 COMMENT ON FUNCTION dpngram.row_digest(bytea, record) IS 'SHA-256 of a digest and a row''s text';
 

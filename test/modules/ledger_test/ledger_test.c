@@ -9,8 +9,9 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "ledger/charge.h"
+#include "ledger/call.h"
 #include "ledger/period.h"
+#include "ledger/worker.h"
 #include "miscadmin.h"
 #include "storage/dsm.h"
 #include "utils/array.h"
@@ -62,7 +63,21 @@ read_prices(ArrayType *array, LedgerRequest *request)
 	}
 }
 
-/* What a mechanism does with the rows it paid for, as far as the ledger sees it. */
+/* A charge, and nothing read; which of the prices was debited, from 0, and the release. */
+static int
+charge_only(const LedgerAccess *access, const LedgerRequest *request, int64 *release_id)
+{
+	const LedgerTask nothing = {0};
+	LedgerCall *call = LEDGER(ledger_call)(access, request, &nothing);
+	int chosen = call->segment->chosen;
+
+	*release_id = call->segment->release_id;
+	LEDGER(ledger_call_end)
+	(call);
+	return chosen;
+}
+
+/* What becomes of a release, as far as the ledger sees it. */
 static void
 work(int64 release_id, float8 seconds, const char *outcome)
 {
@@ -74,9 +89,8 @@ work(int64 release_id, float8 seconds, const char *outcome)
 	}
 	PG_CATCH();
 	{
-		void (*failed)(int64) = LEDGER(ledger_release_failed);
-
-		failed(release_id);
+		LEDGER(ledger_release_failed)
+		(release_id);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
@@ -93,15 +107,14 @@ ledger_test_charge(PG_FUNCTION_ARGS)
 		/* what accounting basic debits; declarations with fewer arguments leave it at (1, 0) */
 		.epsilon = PG_NARGS() > 5 ? PG_GETARG_FLOAT8(5) : 1,
 		.delta = PG_NARGS() > 5 ? PG_GETARG_FLOAT8(6) : 0};
-	void (*done)(int64, const char *) = LEDGER(ledger_release_done);
-	LedgerReceipt receipt;
+	int64 release_id;
+	int chosen;
 
+	(void) LEDGER(ledger_release_failed); /* so that nothing is loaded in PG_CATCH */
 	read_prices(PG_GETARG_ARRAYTYPE_P(1), &request);
-	receipt = LEDGER(ledger_charge)(access, &request);
-	work(receipt.release_id, PG_GETARG_FLOAT8(2), outcome);
-	if (strcmp(outcome, "done") == 0)
-		done(receipt.release_id, "{\"steps\": 1}");
-	PG_RETURN_INT32(receipt.chosen + 1);
+	chosen = charge_only(access, &request, &release_id);
+	work(release_id, PG_GETARG_FLOAT8(2), outcome);
+	PG_RETURN_INT32(chosen + 1);
 }
 
 /* A charge for the period that a moment is in. */
@@ -110,13 +123,12 @@ ledger_test_charge_in(PG_FUNCTION_ARGS)
 {
 	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
 	LedgerRequest request = {.mechanism = "ledger_test", .epsilon = 1};
-	void (*choose_period)(LedgerAccess *, const char *) = LEDGER(ledger_choose_period);
-	LedgerReceipt receipt;
+	int64 release_id;
 
 	read_prices(PG_GETARG_ARRAYTYPE_P(1), &request);
-	choose_period(access, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	receipt = LEDGER(ledger_charge)(access, &request);
-	PG_RETURN_INT32(receipt.chosen + 1);
+	LEDGER(ledger_choose_period)
+	(access, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	PG_RETURN_INT32(charge_only(access, &request, &release_id) + 1);
 }
 
 /* The calendar period that a moment is in, or the rolling window that ends with it. */
@@ -169,8 +181,10 @@ ledger_test_events(PG_FUNCTION_ARGS)
 		.delta = PG_GETARG_FLOAT8(5),
 		.ncandidates = 1,
 		.candidates = {{1, &event}}};
+	int64 release_id;
 
-	PG_RETURN_INT64(LEDGER(ledger_charge)(access, &request).release_id);
+	(void) charge_only(access, &request, &release_id);
+	PG_RETURN_INT64(release_id);
 }
 
 static Datum
@@ -207,11 +221,12 @@ ledger_test_open(PG_FUNCTION_ARGS)
 static dsm_segment *
 segment_make(const LedgerAccess *access)
 {
-	dsm_segment *dsm = dsm_create(sizeof(ChargeSegment) + sizeof(LedgerEvent) + sizeof("{}"), 0);
-	ChargeSegment *segment = dsm_segment_address(dsm);
+	Size parameters = MAXALIGN(offsetof(CallSegment, event) + sizeof(LedgerEvent));
+	dsm_segment *dsm = dsm_create(parameters + sizeof("{}"), 0);
+	CallSegment *segment = dsm_segment_address(dsm);
 
-	memset(segment, 0, sizeof(ChargeSegment));
-	pg_atomic_init_u32(&segment->state, CHARGE_PENDING);
+	memset(segment, 0, sizeof(CallSegment));
+	pg_atomic_init_u32(&segment->state, CALL_PENDING);
 	segment->asker = MyProc;
 	segment->database = MyDatabaseId;
 	segment->caller = access->caller;
@@ -227,13 +242,14 @@ segment_make(const LedgerAccess *access)
 	segment->ncandidates = 1;
 	segment->nevents[0] = 1;
 	segment->event[0] = (LedgerEvent){EVENT_PURE, 1, 1, 0};
+	segment->parameters = parameters;
 	strcpy(segment->mechanism, "ledger_test");
-	strcpy(charge_parameters(segment), "{}");
+	strcpy(call_part(segment, parameters), "{}");
 	return dsm;
 }
 
 /*
- * Asks a charge worker for a debit, as a session does whose library has our version,
+ * Asks a worker for a debit, as a session does whose library has our version,
  * or else has 0.1.0, which doesn't say so; was it made?
  */
 Datum
@@ -242,13 +258,13 @@ ledger_test_ask(PG_FUNCTION_ARGS)
 	LedgerAccess *access = LEDGER(ledger_open)(PG_GETARG_OID(0));
 	bool ours = PG_GETARG_BOOL(1);
 	dsm_segment *dsm = segment_make(access);
-	ChargeSegment *segment = dsm_segment_address(dsm);
+	CallSegment *segment = dsm_segment_address(dsm);
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
-	ChargeState state;
+	CallState state;
 
 	LEDGER(worker_describe)
-	(&worker, "dpngram_charge_main", "dpngram charge");
+	(&worker, "dpngram_release_main", "dpngram release");
 	if (!ours)
 		memset(worker.bgw_extra, 0, sizeof(worker.bgw_extra));
 	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(dsm));
@@ -259,5 +275,5 @@ ledger_test_ask(PG_FUNCTION_ARGS)
 		elog(ERROR, "the postmaster died");
 	state = pg_atomic_read_u32(&segment->state);
 	dsm_detach(dsm);
-	PG_RETURN_BOOL(state == CHARGE_COMMITTED);
+	PG_RETURN_BOOL(state == CALL_CHARGED);
 }

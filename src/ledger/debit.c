@@ -1,15 +1,11 @@
 /*
- * charge_worker.c
- *	  The background worker that decides about a charge and commits it; the
- *	  protocol is described in charge.c.
+ * debit.c
+ *	  Decides about a charge and commits it, in the background worker; the protocol is
+ *	  described in call.c.
  *
- * The worker connects as the bootstrap superuser and acts as the ledger's owner.
- * Nothing of the caller's session applies to it, but settings of the database or
- * of that role would: those that matter are fixed in worker_settings() (worker.c).
- *
- * Errors: what the ledger itself decides (class NG) is handed to the caller as it
- * is; it holds names, amounts and limits, all of them public.  Anything else
- * becomes one fixed message, and the server log has the truth.
+ * The worker acts as the ledger's owner.  Errors: what the ledger itself decides (class NG) is
+ * handed to the caller as it is; it holds names, amounts and limits, all of them public.
+ * Anything else becomes one fixed message, and the server log has the truth.
  */
 #include "postgres.h"
 
@@ -17,24 +13,53 @@
 #include "dpngram_errcodes.h"
 #include "ledger/afford.h"
 #include "ledger/binding.h"
-#include "ledger/charge.h"
+#include "ledger/slots.h"
 #include "ledger/worker.h"
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/* Waiting for a lock ends early enough for the answer to come before the deadline. */
-static long
-lock_timeout_until(TimestampTz deadline)
-{
-	long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+/*
+ * Longest wait for an owner who came between the caller's look at the dataset's lock and
+ * ours, in milliseconds.
+ */
+#define OWNER_TIMEOUT 250
 
-	return left - left / 8;
+/* What the worker waits for; it decides what a lock that is not had means. */
+typedef enum DebitStage
+{
+	STAGE_DATASET,
+	STAGE_ROW
+} DebitStage;
+
+/* A setting until the visit's end. */
+static void
+set_local(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
+/* Waiting for a lock ends early enough for the answer to come before the deadline. */
+static void
+set_lock_timeout(long milliseconds)
+{
+	set_local("lock_timeout", psprintf("%ld", Max(milliseconds, 1)));
+}
+
+/* A few rows by an index, whatever the statistics of the ledger's tables are. */
+static void
+set_simple_plans(void)
+{
+	set_local("jit", "off");
+	set_local("enable_seqscan", "off");
+	set_local("enable_hashjoin", "off");
+	set_local("enable_mergejoin", "off");
+	set_local("max_parallel_workers_per_gather", "0");
 }
 
 /* The row lock of the protocol; refuses a dataset that has ended meanwhile. */
@@ -80,17 +105,17 @@ refuse_exhausted(const Dataset *dataset, const Shortage *shortage)
 }
 
 static LaneAmounts
-price_of(ChargeSegment *segment, int candidate)
+price_of(CallSegment *segment, int candidate)
 {
 	LedgerPrice price = {segment->nevents[candidate],
-						 &segment->event[charge_first_event(segment, candidate)]};
+						 &segment->event[call_first_event(segment, candidate)]};
 
 	return accounting_price(&price, segment->epsilon, segment->delta);
 }
 
 /* The first candidate, and the first right, that holds it; else an error. */
 static const Grant *
-choose(const Catalog *cat, const Dataset *dataset, const List *grants, ChargeSegment *segment,
+choose(const Catalog *cat, const Dataset *dataset, const List *grants, CallSegment *segment,
 	   int *chosen)
 {
 	LaneAmounts prices[LEDGER_MAX_CANDIDATES];
@@ -130,10 +155,10 @@ debit_grantee(int32 id, const LaneAmounts *price)
 /* The debit and its row in the log, in the worker's open transaction. */
 static int64
 debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *grant,
-	  ChargeSegment *segment, int chosen)
+	  CallSegment *segment, int chosen)
 {
 	LedgerPrice price = {segment->nevents[chosen],
-						 &segment->event[charge_first_event(segment, chosen)]};
+						 &segment->event[call_first_event(segment, chosen)]};
 	ReleaseEntry entry = {0};
 
 	entry.price = price_of(segment, chosen);
@@ -148,7 +173,7 @@ debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *gran
 	entry.caller = segment->caller;
 	entry.grantee = grant->id;
 	entry.mechanism = segment->mechanism;
-	entry.parameters = charge_parameters(segment);
+	entry.parameters = call_part(segment, segment->parameters);
 	entry.asked = true;
 	entry.epsilon = segment->epsilon;
 	entry.delta = segment->delta;
@@ -160,7 +185,7 @@ debit(const Dataset *dataset, const DatasetRelation *relation, const Grant *gran
 
 /* Is the binding the one by which the caller is going to read? */
 static bool
-as_opened(const DatasetRelation *relation, const ChargeSegment *segment)
+as_opened(const DatasetRelation *relation, const CallSegment *segment)
 {
 	const Binding *binding = &relation->binding;
 
@@ -175,7 +200,7 @@ as_opened(const DatasetRelation *relation, const ChargeSegment *segment)
  * out and in again it may have another privacy unit, or other columns to be named.
  */
 static const DatasetRelation *
-relation_recheck(const Dataset *dataset, const ChargeSegment *segment)
+relation_recheck(const Dataset *dataset, const CallSegment *segment)
 {
 	ListCell *cell;
 
@@ -194,7 +219,7 @@ relation_recheck(const Dataset *dataset, const ChargeSegment *segment)
 /* Refuses what changed since ledger_open() looked; the caller's rights else. */
 static List *
 recheck(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relation,
-		const ChargeSegment *segment)
+		const CallSegment *segment)
 {
 	List *grants = grants_usable(cat, dataset, relation, segment->caller);
 
@@ -208,29 +233,72 @@ recheck(const Catalog *cat, const Dataset *dataset, const DatasetRelation *relat
 	return grants;
 }
 
+/* The bounds of the rows' time, which the read will need. */
+static void
+note_period(Debit *debit_made, const Dataset *dataset, const CallSegment *segment)
+{
+	const Renewal *renewal = &dataset->renewal;
+
+	if (!segment->period.any)
+		return;
+	debit_made->zone = MemoryContextStrdup(TopMemoryContext, renewal->zone);
+	debit_made->time_from =
+		renewal_time_bound(renewal, segment->relid, segment->time_attnum, segment->period.from);
+	debit_made->time_to =
+		renewal_time_bound(renewal, segment->relid, segment->time_attnum, segment->period.to);
+}
+
+/* Within a visit: the second look at what the caller found, and the debit. */
+static int64
+decide(const Catalog *cat, CallSegment *segment, Debit *debit_made, int *chosen)
+{
+	Dataset *dataset = dataset_for_update(cat, segment->dataset);
+	const DatasetRelation *relation = relation_recheck(dataset, segment);
+	List *grants = recheck(cat, dataset, relation, segment);
+	const Grant *grant = choose(cat, dataset, grants, segment, chosen);
+
+	note_period(debit_made, dataset, segment);
+	return debit(dataset, relation, grant, segment, *chosen);
+}
+
+/* From here on the caller can't give up any more; if it has, all is as it was. */
+static void
+commit(CallSegment *segment)
+{
+	uint32 pending = CALL_PENDING;
+
+	if (!pg_atomic_compare_exchange_u32(&segment->state, &pending, CALL_COMMITTING))
+		proc_exit(0);
+	CommitTransactionCommand();
+}
+
 /* Decides under the row lock and debits; the answer stands when this returns. */
 static void
-charge_commit(ChargeSegment *segment, int64 *release_id, int *chosen)
+charge_commit(CallSegment *segment, Debit *debit_made, volatile DebitStage *stage)
 {
 	Catalog cat;
-	Dataset *dataset;
-	const DatasetRelation *relation;
-	List *grants;
-	const Grant *grant;
+	int64 release_id;
+	int chosen;
+	long left;
 
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
+	set_simple_plans();
 
-	dataset = dataset_for_update(&cat, segment->dataset);
-	relation = relation_recheck(dataset, segment);
-	grants = recheck(&cat, dataset, relation, segment);
-	grant = choose(&cat, dataset, grants, segment, chosen);
-	*release_id = debit(dataset, relation, grant, segment, *chosen);
+	set_lock_timeout(OWNER_TIMEOUT);
+	*stage = STAGE_DATASET;
+	dataset_lock(segment->dataset);
+	*stage = STAGE_ROW;
+	left = milliseconds_left(segment->deadline);
+	set_lock_timeout(left - left / 8);
+	release_id = decide(&cat, segment, debit_made, &chosen);
 
 	catalog_leave(&cat);
 	PopActiveSnapshot();
-	CommitTransactionCommand();
+	commit(segment);
+	segment->release_id = release_id;
+	segment->chosen = chosen;
 }
 
 static bool
@@ -241,82 +309,84 @@ is_own_error(int sqlstate)
 	return code[0] == 'N' && code[1] == 'G';
 }
 
-/* Writes the error into the segment; one that is not ours goes to the log only. */
-static void
-answer_error(ChargeSegment *segment, const ErrorData *error)
-{
-	const char *detail = "The server log has the background worker's error.";
-
-	if (is_own_error(error->sqlerrcode))
-	{
-		segment->sqlstate = error->sqlerrcode;
-		strlcpy(segment->message, error->message, sizeof(segment->message));
-		strlcpy(segment->detail, error->detail ? error->detail : "", sizeof(segment->detail));
-		strlcpy(segment->hint, error->hint ? error->hint : "", sizeof(segment->hint));
-		return;
-	}
-	segment->sqlstate = ERRCODE_DP_CHARGE_FAILED;
-	strlcpy(segment->message, "charge could not be committed", sizeof(segment->message));
-	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
-		detail = "Another transaction holds the dataset's row.";
-	strlcpy(segment->detail, detail, sizeof(segment->detail));
-}
-
 /* The answer is in place: says so, and wakes the caller. */
-static void
-answer(ChargeSegment *segment, ChargeState state)
+void
+call_answer(CallSegment *segment, CallState state)
 {
 	pg_write_barrier();
 	pg_atomic_write_u32(&segment->state, state);
 	SetLatch(&segment->asker->procLatch);
 }
 
-/* From within PG_CATCH: ends the transaction, then answers with the error. */
-static void
-answer_failure(ChargeSegment *segment)
+/* call_refuse: answers with an error, as it is, after the transaction's end. */
+void
+call_refuse(CallSegment *segment, const ErrorData *error)
 {
-	ErrorData *error;
+	segment->sqlstate = error->sqlerrcode;
+	strlcpy(segment->message, error->message, sizeof(segment->message));
+	strlcpy(segment->detail, error->detail ? error->detail : "", sizeof(segment->detail));
+	strlcpy(segment->hint, error->hint ? error->hint : "", sizeof(segment->hint));
+	call_answer(segment, CALL_REFUSED);
+}
 
-	MemoryContextSwitchTo(TopMemoryContext);
-	error = CopyErrorData();
-	if (!is_own_error(error->sqlerrcode))
-		EmitErrorReport();
-	FlushErrorState();
-	AbortOutOfAnyTransaction();
-	answer_error(segment, error);
-	answer(segment, CHARGE_REFUSED);
+/* Writes the error of a debit into the segment; one that is not ours goes to the log only. */
+static void
+answer_error(CallSegment *segment, const ErrorData *error)
+{
+	const char *detail = "The server log has the background worker's error. Nothing was charged.";
+	const char *hint = "";
+
+	if (is_own_error(error->sqlerrcode))
+	{
+		call_refuse(segment, error);
+		return;
+	}
+	segment->sqlstate = ERRCODE_DP_CHARGE_FAILED;
+	strlcpy(segment->message, "charge could not be committed", sizeof(segment->message));
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+	{
+		detail = "Another transaction holds the dataset's row, or a table of the ledger. "
+				 "Nothing was charged.";
+		hint = "Try again when it is done, or raise dpngram.charge_timeout.";
+	}
+	strlcpy(segment->detail, detail, sizeof(segment->detail));
+	strlcpy(segment->hint, hint, sizeof(segment->hint));
+	call_answer(segment, CALL_REFUSED);
 }
 
 /*
- * Entry point of the charge worker; main_arg is the segment's handle.  If the
- * segment is gone, so is its caller, and nothing is charged.
+ * ledger_debit: debits what the segment asks for, committed and flushed when this returns
+ * true; false: it was refused.  The answer stands in either case.
  */
-void
-dpngram_charge_main(Datum main_arg)
+bool
+ledger_debit(CallSegment *segment, Debit *debit_made)
 {
-	dsm_segment *dsm;
-	ChargeSegment *segment;
-
-	worker_begin();
-	dsm = worker_segment(main_arg);
-	segment = dsm_segment_address(dsm);
-	worker_connect(segment->database);
+	volatile bool charged = false;
+	volatile DebitStage stage = STAGE_DATASET;
 
 	PG_TRY();
 	{
-		int64 release_id;
-		int chosen;
-
-		worker_settings(lock_timeout_until(segment->deadline));
-		charge_commit(segment, &release_id, &chosen);
-		segment->release_id = release_id;
-		segment->chosen = chosen;
-		answer(segment, CHARGE_COMMITTED);
+		charge_commit(segment, debit_made, &stage);
+		call_answer(segment, CALL_CHARGED);
+		charged = true;
 	}
 	PG_CATCH();
 	{
-		answer_failure(segment);
+		ErrorData *error;
+		bool busy;
+
+		MemoryContextSwitchTo(TopMemoryContext);
+		error = CopyErrorData();
+		busy = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && stage == STAGE_DATASET;
+		if (!busy && !is_own_error(error->sqlerrcode))
+			EmitErrorReport();
+		FlushErrorState();
+		AbortOutOfAnyTransaction();
+		if (busy)
+			call_answer(segment, CALL_BUSY);
+		else
+			answer_error(segment, error);
 	}
 	PG_END_TRY();
-	proc_exit(0);
+	return charged;
 }
