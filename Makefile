@@ -43,6 +43,7 @@ NGRAM_OBJS = \
 	src/ngram/corpus.o \
 	src/ngram/corpus_builder.o \
 	src/ngram/depot.o \
+	src/ngram/document_sort.o \
 	src/ngram/documents.o \
 	src/ngram/extract.o \
 	src/ngram/forecast.o \
@@ -270,10 +271,10 @@ DATA_built = dpngram--$(EXTVERSION).sql $(UPGRADE)
 DATA = src/sql/old/dpngram--0.1.0.sql
 
 # Regression tests: sql/NAME.sql against expected/NAME.out.
-REGRESS = tokenizers ngrams rounds parallel set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp looking
+REGRESS = session tokenizers ngrams rounds parallel set_union arguments bad_input relations privileges attacks attacks_ledger attacks_dist ledger_owner lifecycle doctor planning accounting promise renewal distributions distributions_input membership tuning evaluation next_words local local_input local_clients attacks_ldp looking
 
 # Isolation tests: test/isolation/specs/NAME.spec.
-ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot running_seen
+ISOLATION = charge_waits_for_owner charge_deadlock charge_meanwhile_bound owner_old_snapshot
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=test/isolation
 
 EXTRA_CLEAN = $(OBJS:.o=.d) test/isolation/results test/isolation/output_iso \

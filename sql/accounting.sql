@@ -14,7 +14,7 @@ RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM dp_unprotect('acc') FROM dpngram.budget WHERE dataset = 'acc' AND grantee IS NULL;
 	PERFORM dp_protect('acc.t', 'who', epsilon, delta, dataset => 'acc', accounting => mode, pure_share => pure_share,
-		delta_share => delta_share, options => '{"carry_forward": false}');
+		delta_share => delta_share, options => '{"carry_forward": false, "min_epsilon": 0}');
 END $$;
 -- one call: fine, or its SQLSTATE and the lane that is short
 CREATE FUNCTION call(epsilon float8, delta float8, arguments text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$

@@ -86,7 +86,7 @@ RESET statement_timeout;
 -- an epsilon that can't be divided is refused before it is debited
 CREATE TABLE atl.t (u int, t text, j json);
 INSERT INTO atl.t SELECT i, (ARRAY['lol', 'lol', 'brb'])[1 + i % 3] FROM generate_series(1, 40) i;
-SELECT dp_protect('atl.t', 'u', 100, 0, dataset => 'atl', options => '{"public_user_count": true}');
+SELECT dp_protect('atl.t', 'u', 100, 0, dataset => 'atl', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT m, atl.try(format($$SELECT count(*) >= 0 FROM ldp_frequent_terms('atl.t', 'u', 't', %s, 5, %L)$$, epsilon, m))
 FROM unnest('{bsl,rappor}'::text[], '{2e-5,2e-6}'::float8[]) v(m, epsilon);
 SELECT atl.try($$SELECT ldp_round('rappor', 1e-5, options => '{"lifetime": 1e-4}')$$), atl.try($$SELECT ldp_round('rappor', 1e-6)$$);

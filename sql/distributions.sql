@@ -20,7 +20,7 @@ INSERT INTO dist.public VALUES ('one two three', 30), ('red green blue', 5), ('s
 	('green blue red', 2), ('never said here', 7);
 CREATE TABLE dist.public_tags (ngram varchar(20), count int);
 INSERT INTO dist.public_tags VALUES ('1 2 3', 1), ('2 3 1', 1), ('3 1 2', 1);
-SELECT dp_protect('dist.said', 'the User', 1e12, 1e-3, dataset => 'said', accounting => 'basic');
+SELECT dp_protect('dist.said', 'the User', 1e12, 1e-3, dataset => 'said', accounting => 'basic', options => '{"min_epsilon": 0}');
 SELECT dp_grant('said', 'regress_dist_ana');
 GRANT SELECT ON dist.public, dist.public_tags TO regress_dist_ana;
 
@@ -112,7 +112,7 @@ CREATE TABLE dist.single (ngram text, count bigint);
 INSERT INTO dist.single VALUES ('one two three', 1);
 GRANT SELECT ON dist.single TO PUBLIC;
 SET ROLE regress_dist_owner;
-SELECT dp_protect('dist.silent', 'u', 1000, 1e-3, pure_share => 0.5);
+SELECT dp_protect('dist.silent', 'u', 1000, 1e-3, pure_share => 0.5, options => '{"min_epsilon": 0}');
 CREATE FUNCTION dist.all_finite(relation regclass, public regclass) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(concat_ws(' ', method, rows, sums_to_1, positive), ', ' ORDER BY method) FROM (
 		SELECT method, count(*) AS rows, abs(sum(probability) - 1) < 1e-9 AS sums_to_1, min(probability) > 0 AS positive
@@ -174,7 +174,7 @@ CREATE TABLE dist.many AS SELECT u, string_agg('w' || ((u * i * 7919) % 97), ' '
 	FROM generate_series(1, 6000) u, generate_series(1, 12) i GROUP BY u;
 CREATE TABLE dist.many_public AS SELECT * FROM (SELECT 'w' || a || ' w' || b AS ngram, 1 + (a * b) % 5 AS count
 	FROM generate_series(0, 96) a, generate_series(0, 96) b) s;
-SELECT dp_protect('dist.many', 'u', 1000, 1e-3, pure_share => 0.5);
+SELECT dp_protect('dist.many', 'u', 1000, 1e-3, pure_share => 0.5, options => '{"min_epsilon": 0}');
 SET dpngram.test_seed = 42;
 SET client_min_messages = error;
 SET hash_mem_multiplier = 1;
@@ -193,11 +193,11 @@ CREATE TABLE dist.parts_low PARTITION OF dist.parts FOR VALUES FROM (0) TO (50);
 CREATE TABLE dist.parts_high PARTITION OF dist.parts FOR VALUES FROM (50) TO (100);
 INSERT INTO dist.parts SELECT i % 100, 'one two three' FROM generate_series(1, 300) i;
 CREATE VIEW dist.seen AS SELECT u, body FROM dist.parts_low;
-SELECT dp_protect('dist.parts', 'u', 1e12, 1e-3, dataset => 'parts', accounting => 'basic');
+SELECT dp_protect('dist.parts', 'u', 1e12, 1e-3, dataset => 'parts', accounting => 'basic', options => '{"min_epsilon": 0}');
 SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.parts', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
 SELECT dp_unprotect('parts');
-SELECT dp_protect('dist.seen', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT dp_protect('dist.seen', 'u', 1e12, 1e-3, accounting => 'basic', options => '{"min_epsilon": 0}');
 SELECT ngram, round((100 * probability)::numeric) AS percent
 FROM bayes_dp_dist('dist.seen', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contributions => 10, max_norm => 3);
 
@@ -205,7 +205,7 @@ FROM bayes_dp_dist('dist.seen', 'u', 'body', 'dist.public', 1e6, 1e-6, max_contr
 CREATE TABLE dist.long AS SELECT u, repeat('one two ', 2000) AS body FROM generate_series(1, 20) u;
 CREATE TABLE dist.fine AS SELECT 'rare ' || i AS ngram, 1 AS count FROM generate_series(1, 3000) i;
 INSERT INTO dist.fine VALUES ('one two', 1);
-SELECT dp_protect('dist.long', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT dp_protect('dist.long', 'u', 1e12, 1e-3, accounting => 'basic', options => '{"min_epsilon": 0}');
 SELECT probability > 0.9 AS all_private
 FROM bayes_dp_dist('dist.long', 'u', 'body', 'dist.fine', 1e9, 0, n => 2, method => 'laplace-public', max_contributions => 1048576)
 WHERE ngram = 'one two';
@@ -217,7 +217,7 @@ SELECT count(*) FROM bayes_dp_dist('dist.whole', 'u', 'body', 'dist.public', 1e-
 CREATE TABLE dist.bits AS SELECT i::bit(12) AS u, 'only this w' || i % 200 AS body FROM generate_series(1, 2000) i;
 CREATE TABLE dist.bits_public AS SELECT 'w' || i AS ngram, 1 AS count FROM generate_series(0, 199) i;
 INSERT INTO dist.bits_public VALUES ('only', 1), ('this', 1), ('that', 2000);
-SELECT dp_protect('dist.bits', 'u', 1e12, 1e-3, accounting => 'basic');
+SELECT dp_protect('dist.bits', 'u', 1e12, 1e-3, accounting => 'basic', options => '{"min_epsilon": 0}');
 SELECT min(probability) > 0.1 AS always_chosen_well
 FROM generate_series(1, 12) run, LATERAL bayes_dp_dist('dist.bits', 'u', 'body', 'dist.bits_public',
 	1000 + run, 1e-6, n => 1, method => 'log-posterior', tune => true) WHERE ngram IN ('only', 'this');

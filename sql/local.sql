@@ -17,7 +17,7 @@ INSERT INTO loc.typed SELECT 'u' || i, NULL FROM generate_series(1, 6000) i;
 INSERT INTO loc.typed SELECT 'u' || i, 'lol' FROM generate_series(6, 6000, 6) i;
 
 -- the number of users must have been declared public
-SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed secretly');
+SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed secretly', options => '{"min_epsilon": 0}');
 SELECT dp_grant('loc typed secretly', 'regress_local_ana');
 SET ROLE regress_local_ana;
 SELECT * FROM ldp_frequent_terms('loc.typed', 'the User', 'Wort', 8);
@@ -25,7 +25,7 @@ SELECT * FROM dp_price('ldp_frequent_terms', 8, 0, '{"dataset": "loc typed secre
 SET ROLE regress_local_owner;
 SELECT count(*) FROM dpngram.releases WHERE mechanism = 'ldp_frequent_terms' AND dataset = 'loc typed secretly';
 SELECT dp_unprotect('loc typed secretly');
-SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.typed', 'the User', 1e6, 0, dataset => 'loc typed', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT dp_grant('loc typed', 'regress_local_ana');
 
 -- the analyst reads the answer, not the table; next to no noise at this epsilon but for the bits' own
@@ -55,7 +55,7 @@ SET ROLE regress_local_owner;
 CREATE TABLE loc.signs (u int, t text, many text[]);
 INSERT INTO loc.signs SELECT i, (ARRAY['größe', 'c-d', 'a\b', '日本'])[1 + i % 4], ARRAY['日本', 'c d', NULL, 'x']
 FROM generate_series(1, 4000) i;
-SELECT dp_protect('loc.signs', 'u', 1e6, 0, dataset => 'loc signs', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.signs', 'u', 1e6, 0, dataset => 'loc signs', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 4, alphabet => 'a-zöß\-\\日本', max_length => 6) ORDER BY term COLLATE "C";
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 1, alphabet => '本日', max_length => 3);
 SELECT term FROM ldp_frequent_terms('loc.signs', 'u', 't', 16, 1, alphabet => '一-鿿', max_length => 3);
@@ -66,7 +66,7 @@ ORDER BY term COLLATE "C";
 -- users are asked in an order of chance: who comes first among the rows has no other term than who comes last
 CREATE TABLE loc.sorted (u int PRIMARY KEY, t text);
 INSERT INTO loc.sorted SELECT i, (ARRAY['early', 'late'])[1 + i / 6001] FROM generate_series(1, 12000) i;
-SELECT dp_protect('loc.sorted', 'u', 1e6, 0, dataset => 'loc sorted', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.sorted', 'u', 1e6, 0, dataset => 'loc sorted', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT m, term, abs(frequency - 6000) < 6 * stddev AS near
 FROM unnest('{privtrie,ibsl,pem,treehist}'::text[]) m, ldp_frequent_terms('loc.sorted', 'u', 't', 8, 2, m, max_length => 5) ORDER BY m, term;
 
@@ -80,7 +80,7 @@ SELECT * FROM ldp_frequent_terms('loc.little', 'u', 't', 8, 5);
 
 -- nobody at all
 CREATE TABLE loc.nothing (u int, t text);
-SELECT dp_protect('loc.nothing', 'u', 100, 0, dataset => 'loc nothing', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.nothing', 'u', 100, 0, dataset => 'loc nothing', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT m, (SELECT count(*) FROM ldp_frequent_terms('loc.nothing', 'u', 't', 1, 5, m, max_length => 6)) FROM unnest('{privtrie,ibsl,bsl,pem,treehist,rappor}'::text[]) m;
 INSERT INTO loc.nothing SELECT i, NULL FROM generate_series(1, 3) i;
 SELECT m, (SELECT count(*) <= 5 FROM ldp_frequent_terms('loc.nothing', 'u', 't', 1, 5, m, max_length => 6)) FROM unnest('{privtrie,ibsl,bsl,pem,treehist,rappor}'::text[]) m;
@@ -131,7 +131,7 @@ CREATE DOMAIN loc.words AS loc.word[];
 CREATE TABLE loc.types (u uuid, padded char(10), short name, mood loc.mood, word loc.word, words loc.words, pads char(5)[]);
 INSERT INTO loc.types SELECT md5(i::text)::uuid, w, w, w::loc.mood, w, ARRAY[w], ARRAY[w]
 FROM (SELECT i, (ARRAY['sad', 'glad'])[1 + i % 2] FROM generate_series(1, 4000) i) s (i, w);
-SELECT dp_protect('loc.types', 'u', 1e6, 0, dataset => 'loc types', options => '{"public_user_count": true}');
+SELECT dp_protect('loc.types', 'u', 1e6, 0, dataset => 'loc types', options => '{"public_user_count": true, "min_epsilon": 0}');
 SELECT c AS "column", f.*
 FROM unnest('{padded,short,mood,word,words,pads}'::name[]) c,
 	LATERAL (SELECT array_agg(term) FROM ldp_frequent_terms('loc.types', 'u', c, 16, 2, alphabet => 'a-z ', max_length => 6)) found (terms),

@@ -49,9 +49,9 @@ CREATE TABLE plan.gdp (who int, what text);
 INSERT INTO plan.gdp SELECT i, 'one two' FROM generate_series(1, 3) i;
 CREATE TABLE plan.zcdp AS TABLE plan.gdp;
 CREATE TABLE plan.basic AS TABLE plan.gdp;
-SELECT dp_protect('plan.gdp', 'who', 10000, 0.9999, dataset => 'gdp');
-SELECT dp_protect('plan.zcdp', 'who', 10000, 0.9999, dataset => 'zcdp', accounting => 'zcdp');
-SELECT dp_protect('plan.basic', 'who', 10000, 0.9999, dataset => 'basic', accounting => 'basic');
+SELECT dp_protect('plan.gdp', 'who', 10000, 0.9999, dataset => 'gdp', options => '{"min_epsilon": 0}');
+SELECT dp_protect('plan.zcdp', 'who', 10000, 0.9999, dataset => 'zcdp', accounting => 'zcdp', options => '{"min_epsilon": 0}');
+SELECT dp_protect('plan.basic', 'who', 10000, 0.9999, dataset => 'basic', accounting => 'basic', options => '{"min_epsilon": 0}');
 RESET ROLE;
 
 -- the price told for each set of arguments is that of the call, to the last digit
@@ -156,7 +156,7 @@ DROP FUNCTION evil();
 
 -- a call for all of a fresh dataset has another price than elsewhere, and is told so
 SELECT dp_unprotect(d) FROM unnest('{gdp,zcdp,basic}'::name[]) d;
-SELECT dp_protect(('plan.' || a)::regclass, 'who', 4, 1e-6, dataset => a::name, accounting => a, options => '{"carry_forward": false}')
+SELECT dp_protect(('plan.' || a)::regclass, 'who', 4, 1e-6, dataset => a::name, accounting => a, options => '{"carry_forward": false, "min_epsilon": 0}')
 FROM unnest('{gdp,zcdp,basic}'::text[]) a;
 CREATE FUNCTION all_of_it(accounting text) RETURNS TABLE (as_elsewhere bool, as_told bool, then_left text, then_again text, then_told bool)
 LANGUAGE plpgsql AS $$
@@ -178,7 +178,7 @@ SELECT accounting, a.* FROM unnest('{gdp,zcdp,basic}'::text[]) accounting, all_o
 CREATE FUNCTION fresh(mode text, epsilon float8, delta float8, grants float8[] DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM dp_unprotect(dataset::name) FROM dpngram.budget WHERE dataset = mode AND grantee IS NULL;
-	PERFORM dp_protect(('plan.' || mode)::regclass, 'who', epsilon, delta, dataset => mode::name, accounting => mode, options => '{"carry_forward": false}');
+	PERFORM dp_protect(('plan.' || mode)::regclass, 'who', epsilon, delta, dataset => mode::name, accounting => mode, options => '{"carry_forward": false, "min_epsilon": 0}');
 	PERFORM dp_grant(mode::name, r, e) FROM unnest('{regress_plan_ana,regress_plan_team,regress_plan_lab}'::name[], grants) v (r, e) WHERE e IS NOT NULL;
 END $$;
 SELECT fresh('gdp', 8, 1e-6, '{NULL}'), fresh('basic', 5, 0.5, '{2,1,1.5}'), dp_grant('gdp', 'regress_plan_ana');

@@ -9,7 +9,7 @@ CREATE FUNCTION fresh(accounting text, epsilon float8, delta float8, pure_share 
 BEGIN
 	PERFORM dp_unprotect('promise') FROM dpngram.budget WHERE dataset = 'promise' AND grantee IS NULL;
 	PERFORM dp_protect('promise.t', 'who', epsilon, delta, dataset => 'promise', accounting => accounting, pure_share => pure_share,
-		delta_share => delta_share, options => jsonb_build_object('carry_forward', NOT forget));
+		delta_share => delta_share, options => jsonb_build_object('carry_forward', NOT forget, 'min_epsilon', 0));
 END $$;
 
 -- Caps are on the promise's side where delta is no normal double, too.  The bounds are the largest
@@ -117,7 +117,7 @@ BEGIN
 			END IF;
 			UPDATE promise.home SET dataset = NULL WHERE relation = r.relation;
 		ELSIF life(d) IS NULL THEN
-			PERFORM dp_protect(r.relation, 'who', 1e9, 0.5, dataset => d::name, accounting => 'basic');
+			PERFORM dp_protect(r.relation, 'who', 1e9, 0.5, dataset => d::name, accounting => 'basic', options => '{"min_epsilon": 0}');
 			INSERT INTO promise.life (name) VALUES (d);
 			PERFORM come(r.relation, life(d));
 		ELSE
@@ -148,8 +148,8 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
-SELECT dp_protect('promise.t1', 'who', 1000, 0.1, 'd1', 'basic'), dp_protect('promise.t2', 'who', 1000, 0.1, 'd2', 'basic'),
-	dp_protect('promise.other', 'who', 1000, 0.1, 'd3', 'basic');
+SELECT dp_protect('promise.t1', 'who', 1000, 0.1, 'd1', 'basic', options => '{"min_epsilon": 0}'), dp_protect('promise.t2', 'who', 1000, 0.1, 'd2', 'basic', options => '{"min_epsilon": 0}'),
+	dp_protect('promise.other', 'who', 1000, 0.1, 'd3', 'basic', options => '{"min_epsilon": 0}');
 ALTER TABLE promise.t1 ATTACH PARTITION promise.part FOR VALUES IN (1);
 SELECT spend('promise.t1', 1);
 ALTER TABLE promise.t1 DETACH PARTITION promise.part;

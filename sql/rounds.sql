@@ -8,7 +8,7 @@ CREATE TABLE mr.posts AS
 SELECT u AS who, format('we all live in a yellow submarine %s u%s v%s',
 	(ARRAY['with our friends', 'on the sea', 'of green'])[1 + u % 3], u, u) AS body
 FROM generate_series(1, 600) u;
-SELECT dp_protect('mr.posts', 'who', 5000, 1e-2);
+SELECT dp_protect('mr.posts', 'who', 5000, 1e-2, options => '{"min_epsilon": 0}');
 
 -- it is what dp_ngrams does by default
 SELECT n, ngram FROM dp_ngrams('mr.posts', 'who', 'body', 8, 1e-6, max_length => 9, spurious => 1e-9) WHERE n IN (1, 8, 9);
@@ -42,7 +42,7 @@ SELECT used->'steps' AS steps, abs((used->'mu2'->>0)::numeric / mu2 - 1) < 1e-5 
 
 -- level 1 leaves what further rounds would add little to, but for fewer than ten words
 CREATE TABLE mr.three AS SELECT u AS who, 'one two three'::text AS body FROM generate_series(1, 600) u;
-SELECT dp_protect('mr.three', 'who', 5000, 1e-2);
+SELECT dp_protect('mr.three', 'who', 5000, 1e-2, options => '{"min_epsilon": 0}');
 SELECT count(*) FILTER (WHERE n = 1) AS words FROM dp_ngrams('mr.posts', 'who', 'body', 20, 1e-6, max_length => 2);
 SELECT count(*) FILTER (WHERE n = 1) AS words FROM dp_ngrams('mr.three', 'who', 'body', 20, 1e-6, max_length => 2);
 SELECT relation, round((used->'mu2'->>0)::numeric / mu2::numeric, 1) AS level_1 FROM dpngram.releases
@@ -70,7 +70,7 @@ END $$;
 SELECT setseed(0.5);
 CREATE TABLE mr.many AS
 SELECT u AS who, string_agg('w' || floor(random() ^ 3 * 400), ' ') AS body FROM generate_series(1, 1500) u, generate_series(1, 40) GROUP BY u;
-SELECT dp_protect('mr.many', 'who', 5000, 1e-2);
+SELECT dp_protect('mr.many', 'who', 5000, 1e-2, options => '{"min_epsilon": 0}');
 SELECT arguments, count(DISTINCT mr.digest(memory, arguments)) FROM unnest('{64kB,1MB,64MB}'::text[]) memory,
 	unnest(ARRAY['', ', pruning => ''single''', ', options => ''{"schedule": "adaptive", "rounds": 4}''']) arguments GROUP BY arguments ORDER BY arguments;
 SELECT mr.digest('4MB', '') AS before \gset
@@ -85,7 +85,7 @@ RESET hash_mem_multiplier;
 
 -- nobody, one user, texts without a word
 CREATE TABLE mr.few (who int, body text);
-SELECT dp_protect('mr.few', 'who', 5000, 1e-2);
+SELECT dp_protect('mr.few', 'who', 5000, 1e-2, options => '{"min_epsilon": 0}');
 SELECT count(*) FROM dp_ngrams('mr.few', 'who', 'body', 8, 1e-6);
 INSERT INTO mr.few VALUES (1, 'a b c d e f g a b c d'), (NULL, 'a b'), (2, NULL), (3, ''), (3, ' - ');
 SELECT count(*) FROM dp_ngrams('mr.few', 'who', 'body', 1, 1e-12);
@@ -94,7 +94,7 @@ SELECT used->'steps' AS steps FROM dpngram.releases WHERE relation = 'mr.few' OR
 
 -- where a forecast is nothing at all, since every longer n-gram is predicted to be too light, it is taken for one n-gram
 CREATE TABLE mr.light AS SELECT u AS who, CASE WHEN u <= 10 THEN 'a b' WHEN u <= 20 THEN 'b c' ELSE 'b' END AS body FROM generate_series(1, 30000) u;
-SELECT dp_protect('mr.light', 'who', 1000, 0.5);
+SELECT dp_protect('mr.light', 'who', 1000, 0.5, options => '{"min_epsilon": 0}');
 SELECT string_agg(ngram, ', ' ORDER BY n, ngram) FROM dp_ngrams('mr.light', 'who', 'body', 50, 1e-6, max_length => 3, spurious => 1e-6, options => '{"spurious_of": "forecast", "rounds": 1}');
 SELECT used->'steps' AS steps FROM dpngram.releases WHERE relation = 'mr.light' ORDER BY id DESC LIMIT 1;
 

@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
@@ -79,7 +80,7 @@ is_constant(FunctionCallInfo fcinfo, int n)
 
 /*
  * What this session meets from here to the transaction's end is told neither by its statistics,
- * which any role may read, nor by its log's lines on failed statements.
+ * which any role may read, nor by its log's lines on failed statements; in parallel plans it can't be helped.
  */
 static void
 count_quietly(void)
@@ -88,6 +89,8 @@ count_quietly(void)
 											  {"log_temp_files", "-1"},
 											  {"log_min_error_statement", "panic"}};
 
+	if (IsInParallelMode())
+		return;
 	for (int i = 0; i < (int) lengthof(settings); i++)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION,
 								 GUC_ACTION_LOCAL, true, 0, false);

@@ -189,7 +189,8 @@ dataset_terms(const Dataset *dataset)
 						 .delta = budget->delta,
 						 .pure_share = budget->pure_share,
 						 .delta_share = budget->delta_share,
-						 .public_user_count = dataset->public_user_count};
+						 .public_user_count = dataset->public_user_count,
+						 .min_epsilon = dataset->min_epsilon};
 }
 
 /* Does this transaction hold the lock by which a relation is written to or made? */

@@ -18,6 +18,7 @@ typedef struct Grant
 	bool own_change;
 } Grant;
 
+extern void request_check_least(const LedgerTerms *terms, const LedgerRequest *request);
 extern void refuse_unwritable(void);
 extern void refuse_other_ledger(void);
 extern void relation_refuse_own_change(Oid relid);

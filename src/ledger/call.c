@@ -319,6 +319,18 @@ report_refusal(const CallSegment *segment)
 			 segment->hint[0] ? errhint("%s", segment->hint) : 0));
 }
 
+/* Refuses a call that asks for less than its dataset sells; with a hair for what rounding does. */
+void
+request_check_least(const LedgerTerms *terms, const LedgerRequest *request)
+{
+	if (request->epsilon < terms->min_epsilon * (1 - 1e-9))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("epsilon is smaller than dataset \"%s\" allows for a call",
+						terms->dataset),
+				 errhint("It must be at least %g.", terms->min_epsilon)));
+}
+
 static void
 request_check(const LedgerRequest *request)
 {
@@ -406,6 +418,7 @@ ledger_call(const LedgerAccess *access, const LedgerRequest *request, const Ledg
 
 	refuse_unwritable();
 	request_check(request);
+	request_check_least(&access->terms, request);
 	for (;;)
 	{
 		int slot;

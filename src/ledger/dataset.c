@@ -23,7 +23,7 @@
 static const char *const dataset_select =
 	"SELECT d.id, d.name, d.owner, d.epsilon, d.delta, d.accounting, "
 	"d.pure_share, d.delta_share, d.renews, d.renewal = 'rolling', "
-	"d.time_zone, d.public_user_count, " CAP_AND_SPENT_COLUMNS ", "
+	"d.time_zone, d.public_user_count, d.min_epsilon, " CAP_AND_SPENT_COLUMNS ", "
 	"r.id, r.schema, r.name, r.user_col, r.time_col, r.columns, "
 	"b.system_identifier, b.timeline, b.database, b.relid, b.user_attnum, b.user_type, "
 	"b.owner, b.time_attnum, b.time_type, d.xmin, r.xmin, b.xmin "
@@ -35,7 +35,7 @@ static const char *const dataset_select =
 enum DatasetColumn
 {
 	COLUMN_DATASET = 1,
-	COLUMN_CAPS = 13,
+	COLUMN_CAPS = 14,
 	COLUMN_SPENT = COLUMN_CAPS + LANES,
 	COLUMN_RELATION = COLUMN_SPENT + LANES,
 	COLUMN_BINDING = COLUMN_RELATION + 6,
@@ -135,7 +135,8 @@ row_dataset(const Catalog *cat)
 	dataset->renewal.every = row_interval(cat, 0, column++);
 	dataset->renewal.rolling = row_bool(0, column++);
 	dataset->renewal.zone = row_text(cat, 0, column++);
-	dataset->public_user_count = row_bool(0, column);
+	dataset->public_user_count = row_bool(0, column++);
+	dataset->min_epsilon = row_float8(0, column);
 	dataset->cap = row_lanes(cat, 0, COLUMN_CAPS);
 	dataset->spent = row_lanes(cat, 0, COLUMN_SPENT);
 	return dataset;

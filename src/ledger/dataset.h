@@ -47,6 +47,7 @@ typedef struct Dataset
 	Budget budget;
 	Renewal renewal;
 	bool public_user_count; /* its owner declared it so */
+	double min_epsilon;		/* of a call */
 	LaneAmounts cap;
 	LaneAmounts spent; /* in all periods */
 	List *relations;   /* of DatasetRelation *; at least one */

@@ -83,6 +83,7 @@ typedef struct LedgerTerms
 	double pure_share; /* 0: unknown, or the accounting has no such lane */
 	double delta_share;
 	bool public_user_count; /* how many users the relations have may be told */
+	double min_epsilon;		/* a call asks for so much at least */
 } LedgerTerms;
 
 /* A dataset as one caller sees it, after all checks of ledger_open(). */

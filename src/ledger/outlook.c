@@ -110,6 +110,7 @@ ledger_quote(const char *dataset, const LedgerRequest *request)
 {
 	LaneAmounts prices[LEDGER_MAX_CANDIDATES];
 	Shortage shortage = {0};
+	LedgerTerms terms;
 	Prospect prospect;
 	Catalog cat;
 	int chosen = 0;
@@ -119,6 +120,8 @@ ledger_quote(const char *dataset, const LedgerRequest *request)
 	catalog_enter(&cat);
 	if (!look(&cat, dataset, request->period, &prospect))
 		refuse_unseen(&cat, dataset);
+	terms = dataset_terms(prospect.dataset);
+	request_check_least(&terms, request);
 	if (afford(&cat, prospect.dataset, prospect.grants, &prospect.period, prices,
 			   request->ncandidates, &chosen, &shortage) == NULL)
 		chosen = 0;

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "dpngram_errcodes.h"
 #include "fmgr.h"
@@ -30,17 +31,26 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+/*
+ * The smallest epsilon of a call, as a share of the budget's.  Whether a call fails and how long it
+ * takes is watched for free otherwise, by as many calls as one likes.
+ */
+#define DEFAULT_MIN_EPSILON 1e-3
 
 /* The arguments of dp_protect after their checks. */
 typedef struct Protection
 {
 	char *name;
+	bool named; /* by the caller */
 	Attachment relation;
 	Budget budget;
 	Renewal renewal;
 	char *renews; /* the option as it was written */
 	bool carry_forward;
 	bool public_user_count;
+	double min_epsilon;
 	LaneAmounts caps;
 } Protection;
 
@@ -67,7 +77,7 @@ share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 	return share;
 }
 
-/* The options: carry_forward, public_user_count, and how the budget renews. */
+/* The options: carry_forward, public_user_count, min_epsilon, and how the budget renews. */
 static void
 options_argument(Jsonb *options, Protection *protection)
 {
@@ -76,13 +86,19 @@ options_argument(Jsonb *options, Protection *protection)
 	const Option known[] = {
 		{"carry_forward", OPTION_BOOL, &protection->carry_forward},
 		{"public_user_count", OPTION_BOOL, &protection->public_user_count},
+		{"min_epsilon", OPTION_NUMBER, &protection->min_epsilon},
 		{"renews", OPTION_TEXT, &protection->renews},
 		{"window", OPTION_TEXT, &window},
 		{"time_col", OPTION_TEXT, &protection->relation.time_col},
 		{"time_zone", OPTION_TEXT, &zone}};
 
 	protection->carry_forward = true;
+	protection->min_epsilon = protection->budget.epsilon * DEFAULT_MIN_EPSILON;
 	options_read(options, known, lengthof(known));
+	if (!(protection->min_epsilon >= 0 && protection->min_epsilon <= protection->budget.epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("option \"min_epsilon\" must lie between 0 and the budget's epsilon")));
 	if (!protection->carry_forward && !superuser())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -146,6 +162,56 @@ default_name(Oid relid)
 	return NameStr(*DatumGetName(name));
 }
 
+/* The same with its schema in front, whatever the search_path. */
+static char *
+qualified_name(Oid relid)
+{
+	char *schema = get_namespace_name(get_rel_namespace(relid));
+	Datum name = DirectFunctionCall1(namein, CStringGetDatum(quote_qualified_identifier(
+												 schema, get_rel_name(relid))));
+
+	return NameStr(*DatumGetName(name));
+}
+
+/*
+ * Names of the form SCHEMA.NAME belong to the relations of that schema: nobody else takes them, so
+ * that every relation can have a dataset of its own name.
+ */
+static void
+refuse_foreign_name(const char *name, Oid relid)
+{
+	List *parts;
+	Oid schema;
+
+	if (superuser() || !SplitIdentifierString(pstrdup(name), '.', &parts) ||
+		list_length(parts) < 2)
+		return;
+	schema = get_namespace_oid(linitial(parts), true);
+	if (OidIsValid(schema) && schema != get_rel_namespace(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a dataset of schema \"%s\" cannot be named \"%s\"",
+						get_namespace_name(get_rel_namespace(relid)), name),
+				 errdetail("Such names are for relations of schema \"%s\".",
+						   get_namespace_name(schema))));
+}
+
+static char *
+name_argument(FunctionCallInfo fcinfo, Oid relid)
+{
+	char *name;
+
+	if (PG_ARGISNULL(4))
+		return default_name(relid);
+	name = NameStr(*PG_GETARG_NAME(4));
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_ARGUMENT),
+				 errmsg("a dataset's name must not be empty")));
+	refuse_foreign_name(name, relid);
+	return name;
+}
+
 /* All checks that need the relation and the arguments, but not the ledger. */
 static Protection
 arguments_check(FunctionCallInfo fcinfo)
@@ -163,19 +229,23 @@ arguments_check(FunctionCallInfo fcinfo)
 
 	attachment_check(relation, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
 	attachment_check_time(relation, &protection.renewal);
-	protection.name = PG_ARGISNULL(4) ? default_name(relation->relid) :
-										NameStr(*PG_GETARG_NAME(4));
-	if (protection.name[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_ARGUMENT),
-				 errmsg("a dataset's name must not be empty")));
+	protection.named = !PG_ARGISNULL(4);
+	protection.name = name_argument(fcinfo, relation->relid);
 	protection.caps = budget_caps(&protection.budget);
 	return protection;
 }
 
+/* Somebody else may have taken the short name: then it is the long one, which nobody else can. */
 static void
-refuse_taken_name(const Catalog *cat, const char *name)
+settle_name(const Catalog *cat, Protection *protection)
 {
+	const char *name = protection->name;
+
+	if (!protection->named && dataset_by_name(cat, name) != NULL)
+	{
+		name = protection->name = qualified_name(protection->relation.relid);
+		ereport(NOTICE, (errmsg("the dataset is named \"%s\"", name)));
+	}
 	if (dataset_by_name(cat, name) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -213,11 +283,12 @@ dataset_insert(const Protection *protection, const char *owner)
 	arg_lanes(&args, &protection->caps);
 	arg_renewal(&args, &protection->renewal);
 	arg_datum(&args, BOOLOID, BoolGetDatum(protection->public_user_count));
+	arg_float8(&args, protection->min_epsilon);
 	catalog_query("INSERT INTO dpngram.dataset (name, owner, epsilon, delta, accounting, "
 				  "pure_share, delta_share, " CAP_COLUMNS ", renews, renewal, time_zone, "
-				  "public_user_count) "
+				  "public_user_count, min_epsilon) "
 				  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
-				  "$15, $16, $17, $18) RETURNING id",
+				  "$15, $16, $17, $18, $19) RETURNING id",
 				  &args);
 	return row_int4(0, 1);
 }
@@ -234,6 +305,7 @@ protection_json(const Protection *protection, const Carried *carried)
 	json_text(&json, "accounting", accounting_name(protection->budget.accounting));
 	json_number(&json, "pure_share", protection->budget.pure_share);
 	json_number(&json, "delta_share", protection->budget.delta_share);
+	json_number(&json, "min_epsilon", protection->min_epsilon);
 	if (protection->renewal.every != NULL)
 	{
 		json_text(&json, "renews", protection->renews);
@@ -249,7 +321,7 @@ protection_json(const Protection *protection, const Carried *carried)
 
 /* Writes dataset, relation, binding and the act; the carried amounts are its price. */
 static void
-protect(const Catalog *cat, const Protection *protection)
+protect(const Catalog *cat, Protection *protection)
 {
 	Oid relid = protection->relation.relid;
 	Carried carried;
@@ -259,7 +331,7 @@ protect(const Catalog *cat, const Protection *protection)
 	char *relname;
 
 	relation_refuse_protected(cat, relid, 0);
-	refuse_taken_name(cat, protection->name);
+	settle_name(cat, protection);
 	carried = carry_sources(cat, &protection->relation, 0, &protection->renewal,
 							protection->carry_forward);
 	if (carried.any)

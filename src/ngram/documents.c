@@ -24,17 +24,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "common/dp_random.h"
-#include "compat.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "ngram/document.h"
+#include "ngram/document_sort.h"
 #include "ngram/documents.h"
 #include "ngram/temp_file.h"
 #include "utils/memutils.h"
-#include "utils/tuplesort.h"
-#include "utils/typcache.h"
 
 /* Partitions: by that many bits of the hash, the fewer where their files' buffers would count. */
 #define MIN_BITS 5
@@ -475,105 +471,33 @@ divide_file(Documents *documents, Partition *partition, Corpus *corpus)
 	documents_group(parts, corpus);
 }
 
-/* ---- users of one hash who are too many for memory ---- */
-
-/* A sort of records by their users, as rows (user, record). */
-static Tuplesortstate *
-sort_begin(const Documents *documents, TupleDesc *columns)
-{
-	Oid type = documents->users.type;
-	Oid less = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
-	Oid collation = documents->users.collation;
-	AttrNumber user = 1;
-	bool nulls_first = false;
-
-	*columns = CreateTemplateTupleDesc(2);
-	TupleDescInitEntry(*columns, 1, NULL, type, -1, 0);
-	TupleDescInitEntry(*columns, 2, NULL, BYTEAOID, -1, 0);
-	return tuplesort_begin_heap(*columns, 1, &user, &less, &collation, &nulls_first,
-								(int) Max(documents->small_file / 1024, 64), NULL, TUPLESORT_NONE);
-}
-
-static void
-sort_put(const Documents *documents, Tuplesortstate *sort, TupleTableSlot *slot,
-		 Document *document)
-{
-	bytea *record = MemoryContextAllocHuge(documents->context, VARHDRSZ + document->size);
-
-	SET_VARSIZE(record, VARHDRSZ + document->size);
-	memcpy(VARDATA(record), document, document->size);
-	ExecClearTuple(slot);
-	slot->tts_values[0] = document_user(&documents->users, document);
-	slot->tts_values[1] = PointerGetDatum(record);
-	slot->tts_isnull[0] = slot->tts_isnull[1] = false;
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(sort, slot);
-	pfree(record);
-}
-
-/* The record of a sorted row, where it is aligned. */
-static Document *
-sorted_document(const Documents *documents, TupleTableSlot *slot)
-{
-	bool isnull;
-	bytea *record = DatumGetByteaPP(slot_getattr(slot, 2, &isnull));
-	Document *document = MemoryContextAllocHuge(documents->context, VARSIZE_ANY_EXHDR(record));
-
-	memcpy(document, VARDATA_ANY(record), VARSIZE_ANY_EXHDR(record));
-	return document;
-}
-
-/* Appends users whose documents come one user's after the other's, and at least one does. */
-static void
-append_sorted(Documents *documents, Tuplesortstate *sort, TupleTableSlot *slot, Corpus *corpus)
-{
-	const UserType *users = &documents->users;
-	Document *before = NULL;
-
-	while (tuplesort_gettupleslot(sort, true, false, slot, NULL))
-	{
-		Document *document = sorted_document(documents, slot);
-		bool same = before != NULL &&
-					same_user(users, document_user(users, before), document_user(users, document));
-
-		CHECK_FOR_INTERRUPTS();
-		if (before != NULL && !same)
-			corpus_end_user(corpus);
-		if (!same)
-			begin_user(documents, document, corpus);
-		append_document(documents, document, corpus);
-		if (before != NULL)
-			pfree(before);
-		before = document;
-	}
-	corpus_end_user(corpus);
-	pfree(before);
-}
-
-/* Appends all users of a file, by sorting it. */
+/* Appends all users of a file, whose documents have one hash and are too many for memory. */
 static void
 group_sorted(Documents *documents, Partition *partition, Corpus *corpus)
 {
-	MemoryContext old = MemoryContextSwitchTo(documents->context);
-	TupleDesc columns;
-	Tuplesortstate *sort = sort_begin(documents, &columns);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
-	TupleTableSlot *sorted = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
+	DocumentSort *sort = document_sort_create(&documents->users, documents->small_file);
 	Document *record = NULL;
 	Document *document;
 	Size capacity = 0;
 	Size at = 0;
+	bool first = true;
+	bool new_user;
 
 	while ((document = next_document(documents, partition, &at, &record, &capacity)) != NULL)
-		sort_put(documents, sort, slot, document);
-	tuplesort_performsort(sort);
-	append_sorted(documents, sort, sorted, corpus);
+		document_sort_add(sort, document);
 	pfree(record);
-	tuplesort_end(sort);
-	ExecDropSingleTupleTableSlot(sorted);
-	ExecDropSingleTupleTableSlot(slot);
 	BufFileClose(partition->file);
-	MemoryContextSwitchTo(old);
+	while ((document = document_sort_next(sort, &new_user)) != NULL)
+	{
+		if (new_user && !first)
+			corpus_end_user(corpus);
+		if (new_user)
+			begin_user(documents, document, corpus);
+		append_document(documents, document, corpus);
+		first = false;
+	}
+	corpus_end_user(corpus);
+	document_sort_free(sort);
 }
 
 /*
@@ -616,26 +540,30 @@ take_first_user(Documents *documents, Partition *partition, Corpus *corpus)
 	*partition = rest;
 }
 
+/* Documents of one hash, most of which are of one user. */
+static void
+group_one_hash(Documents *documents, Partition *partition, Corpus *corpus)
+{
+	take_first_user(documents, partition, corpus);
+	if (partition->file == NULL)
+		return;
+	temp_file_rewind(partition->file);
+	group_sorted(documents, partition, corpus);
+}
+
 static void
 group_file(Documents *documents, Partition *partition, Corpus *corpus)
 {
-	while (partition->file != NULL)
-	{
-		temp_file_rewind(partition->file);
-		if (partition->file_bytes > documents->small_file && !partition->hashes)
-		{
-			take_first_user(documents, partition, corpus);
-			if (partition->file == NULL)
-				continue;
-			temp_file_rewind(partition->file);
-			group_sorted(documents, partition, corpus);
-		}
-		else if (partition->file_bytes <= documents->small_file)
-			group_small_file(documents, partition, corpus);
-		else
-			divide_file(documents, partition, corpus);
-		partition->file = NULL;
-	}
+	if (partition->file == NULL)
+		return;
+	temp_file_rewind(partition->file);
+	if (partition->file_bytes <= documents->small_file)
+		group_small_file(documents, partition, corpus);
+	else if (partition->hashes)
+		divide_file(documents, partition, corpus);
+	else
+		group_one_hash(documents, partition, corpus);
+	partition->file = NULL;
 }
 
 /*

@@ -43,6 +43,7 @@ CREATE TABLE dpngram.dataset (
 	releases bigint NOT NULL DEFAULT 0,
 	chain bytea NOT NULL DEFAULT '',
 	public_user_count boolean NOT NULL DEFAULT false,
+	min_epsilon float8 NOT NULL CHECK (min_epsilon >= 0),
 	CONSTRAINT dataset_caps_check CHECK (CASE accounting
 		WHEN 'gdp' THEN num_nulls(mu2_cap, eps_pure_cap, delta_add_cap) = 0
 		WHEN 'zcdp' THEN num_nulls(rho_cap, rho_delta_cap) = 0

@@ -41,6 +41,7 @@ COMMENT ON COLUMN dpngram.dataset.releases IS 'number of its rows in dpngram.rel
 COMMENT ON COLUMN dpngram.dataset.chain IS 'digest of the last of them';
 COMMENT ON COLUMN dpngram.dataset.public_user_count IS
 	'the owner declared how many users its relations have to be public, as releases under local differential privacy need';
+COMMENT ON COLUMN dpngram.dataset.min_epsilon IS 'the smallest epsilon that a call may ask for; 0: any';
 COMMENT ON INDEX dpngram.dataset_live_name IS 'finds a live dataset by its name, of which there is one';
 COMMENT ON CONSTRAINT dataset_caps_check ON dpngram.dataset IS 'all lanes of the dataset''s own accounting have caps';
 COMMENT ON CONSTRAINT dataset_renews_check ON dpngram.dataset IS 'a budget renews with all that this needs, or not at all';

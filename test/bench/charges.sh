@@ -39,7 +39,7 @@ prepare()
     sql >/dev/null 2>&1 <<SQL
 SET client_min_messages = warning;
 CREATE FUNCTION ledger_charge(relation regclass, prices float8[], seconds float8 DEFAULT 0,
-    outcome text DEFAULT 'done', parameters text DEFAULT '{}') RETURNS integer
+    outcome text DEFAULT 'charged', parameters text DEFAULT '{}') RETURNS integer
 AS '$folder/ledger_test', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 CREATE FUNCTION nothing(relation regclass, prices float8[]) RETURNS integer
 LANGUAGE plpgsql VOLATILE AS \$\$ BEGIN RETURN 1; END \$\$;

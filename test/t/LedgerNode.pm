@@ -40,7 +40,7 @@ sub ledger_functions
 	$node->safe_psql($database, qq{
 		CREATE EXTENSION IF NOT EXISTS dpngram;
 		CREATE FUNCTION ledger_charge(relation regclass, prices float8[], seconds float8 DEFAULT 0,
-			outcome text DEFAULT 'done', parameters text DEFAULT '{}',
+			outcome text DEFAULT 'charged', parameters text DEFAULT '{}',
 			epsilon float8 DEFAULT 1, delta float8 DEFAULT 0) RETURNS integer
 		AS '$module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;});
 	return;

@@ -38,6 +38,7 @@ ALTER TABLE dpngram.dataset
 	ADD releases bigint NOT NULL DEFAULT 0,
 	ADD chain bytea NOT NULL DEFAULT '',
 	ADD public_user_count boolean NOT NULL DEFAULT false,
+	ADD min_epsilon float8 CHECK (min_epsilon >= 0),
 	ADD CONSTRAINT dataset_caps_check CHECK (CASE accounting
 		WHEN 'gdp' THEN num_nulls(mu2_cap, eps_pure_cap, delta_add_cap) = 0
 		WHEN 'zcdp' THEN num_nulls(rho_cap, rho_delta_cap) = 0

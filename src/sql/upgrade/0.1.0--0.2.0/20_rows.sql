@@ -1,5 +1,8 @@
 -- The rows: what 0.2.0 would have written of everything that happened under 0.1.0.
 
+-- The smallest epsilon of a call, as for a new dataset.
+UPDATE dpngram.dataset SET min_epsilon = epsilon / 1000;
+
 -- Which datasets began with whose spending.  The log names the last ended dataset of the
 -- relation, which may have carried others.  Where it names none although there was one,
 -- as the bindings tell, a superuser had it forgotten.

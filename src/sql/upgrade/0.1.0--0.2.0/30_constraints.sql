@@ -1,6 +1,7 @@
 -- What holds of the rows now.
 
 ALTER TABLE dpngram.relation_binding ALTER timeline SET NOT NULL;
+ALTER TABLE dpngram.dataset ALTER min_epsilon SET NOT NULL;
 ALTER TABLE dpngram.release
 	ALTER rho SET NOT NULL,
 	ALTER rho_delta SET NOT NULL,

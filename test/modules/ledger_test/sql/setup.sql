@@ -4,15 +4,15 @@
 CREATE EXTENSION dpngram;
 
 -- Charges the first of the prices (rows of mu2, eps_pure, delta_add) that fits and
--- returns its index from 1; then sleeps and ends as told: 'done' notes the end,
--- 'open' leaves the release charged, 'error' notes a failure and raises an error.
+-- returns its index from 1; then sleeps and ends as told:
+-- 'charged' leaves it at that, 'error' notes a failure and raises an error.
 CREATE FUNCTION ledger_charge(relation regclass, prices float8[], seconds float8 DEFAULT 0,
-	outcome text DEFAULT 'done', parameters text DEFAULT '{}') RETURNS integer
+	outcome text DEFAULT 'charged', parameters text DEFAULT '{}') RETURNS integer
 AS :'module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
 -- The same, marked PARALLEL SAFE, which it is not.
 CREATE FUNCTION ledger_charge_parallel(relation regclass, prices float8[], seconds float8 DEFAULT 0,
-	outcome text DEFAULT 'done', parameters text DEFAULT '{}') RETURNS integer
+	outcome text DEFAULT 'charged', parameters text DEFAULT '{}') RETURNS integer
 AS :'module', 'ledger_test_charge' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 
 -- Charges a price to the period that a moment is in.
