@@ -252,7 +252,7 @@ SET client_min_messages = warning;
 RESET search_path;
 SELECT ses.words('ses.raw', epsilon => 0.0079), ses.words('ses.raw', epsilon => 0.008);
 SELECT count(*) FROM dp_ngrams('ses.raw', 'who', 'what', 1e-3, 1e-6);
-SELECT * FROM dp_price('dp_ngrams', 0.001, 1e-6, dataset => 'raw');
+SELECT * FROM dp_price('dp_ngrams', 0.001, 1e-6, '{"dataset": "raw"}');
 SELECT count(*) FROM dpngram.releases WHERE dataset = 'raw' AND mechanism = 'dp_ngrams';
 
 RESET ROLE;

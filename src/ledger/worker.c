@@ -108,9 +108,8 @@ fix_setting(const char *name, const char *value)
  * A debit must be on disk before it counts: synchronous_commit is at least on, and
  * remote_apply where that is configured.  The search_path would choose the functions of an
  * owner's views.  With row_security off, FORCE ROW LEVEL SECURITY would be an error instead of a
- * filter.  Statistics that any role may read would tell of the rows, as would lines of
- * the log on temporary files; and an error does not end the session, which would write it to
- * the log as it is.
+ * filter.  Statistics that any role may read would tell of the rows; and an error does not end the
+ * session, which would write it to the log as it is.
  */
 void
 worker_settings(void)
@@ -131,7 +130,6 @@ worker_settings(void)
 	fix_setting("track_counts", "off");
 	fix_setting("track_functions", "none");
 	fix_setting("compute_query_id", "off");
-	fix_setting("log_temp_files", "-1");
 	fix_setting("exit_on_error", "off");
 }
 

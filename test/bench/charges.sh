@@ -53,12 +53,12 @@ END \$\$;
 CREATE TABLE charges_one (who int);
 CREATE TABLE charges_short (who int);
 CREATE TABLE answered (relation text);
-SELECT dp_protect('charges_one', 'who', 1e9, 0);
+SELECT dp_protect('charges_one', 'who', 1e9, 0, options => '{"min_epsilon": 0}');
 SELECT dp_protect('charges_short', 'who', 2, 0);
 DO \$\$ BEGIN
     FOR i IN 0 .. $clients - 1 LOOP
         EXECUTE format('CREATE TABLE charges_many%s (who int)', i);
-        PERFORM dp_protect(format('charges_many%s', i)::regclass, 'who', 1e9, 0);
+        PERFORM dp_protect(format('charges_many%s', i)::regclass, 'who', 1e9, 0, options => '{"min_epsilon": 0}');
     END LOOP;
 END \$\$;
 SQL

@@ -129,7 +129,7 @@ growth()
 {
     local copies=1 method workers run
     sql -c "CREATE UNLOGGED TABLE grown (author text, message text)" \
-        -c "SELECT dp_protect('grown', 'author', 10000, 1e-2)" >/dev/null
+        -c "SELECT dp_protect('grown', 'author', 10000, 1e-2, options => '{"min_epsilon": 0}')" >/dev/null
     grow 1 1
     while :; do
         for method in dpne dpne-mr; do

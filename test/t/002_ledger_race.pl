@@ -68,40 +68,23 @@ cmp_ok(time - $start, '<', 20, 'soon after the timeout');
 # a worker that is ended while it waits: the caller knows at once, not at the timeout
 my $job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('u', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(pg_terminate_backend(pid)) = 1 FROM pg_stat_activity
-	WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
+	WHERE backend_type = 'dpngram release' AND wait_event_type = 'Lock'}) or die 'no worker waits';
 ($out, $err) = finish($job);
-like($err, qr/NG006: .*ended without an answer/s, 'a terminated worker is noticed');
+like($err, qr/NG006: .*ended without an answer. Nothing was charged/s, 'a terminated worker is noticed');
 
-# a caller that is cancelled while its worker waits
+# a caller that is cancelled while its worker waits: the worker ends, and nothing is charged
 $job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('u', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
-	WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
+	WHERE backend_type = 'dpngram release' AND wait_event_type = 'Lock'}) or die 'no worker waits';
 cancel_callers();
 ($out, $err) = finish($job);
 like($err, qr/57014/, 'the caller can be cancelled while it waits');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
+	WHERE backend_type = 'dpngram release'}), 'its worker ends with it, although the row is locked');
 end_sleepers();
 finish($lock);
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
-	WHERE backend_type = 'dpngram charge'}), 'its worker ends by itself');
-is(spent($node, 'u'), '1', 'and debits what nobody read, the safe direction');
+is(spent($node, 'u'), '0', 'and nothing is charged');
 is(sqlstate($node, "SELECT ledger_charge('u', '{0,1,0}')"), '00000', 'the next call works');
-
-# two such workers, without a caller's lock to keep them apart, and a budget for one
-$node->safe_psql('postgres', q{CREATE TABLE w (who int); SELECT dp_protect('w', 'who', 1, 0)});
-$lock = locked_row('w', 60);
-for my $n (1, 2)
-{
-	$job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('w', '{0,1,0}')});
-	$node->poll_query_until('postgres', qq{SELECT count(*) = $n FROM pg_stat_activity
-		WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
-	cancel_callers();
-	finish($job);
-}
-end_sleepers();
-finish($lock);
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
-	WHERE backend_type = 'dpngram charge'}), 'two workers that outlived their callers end');
-is(spent($node, 'w'), '1', 'and did not spend more than there was');
 
 # waiting for an owner's transaction shows in pg_locks
 $job = background($node, q{BEGIN; SELECT dp_grant('u', 'pg_monitor'); SELECT pg_sleep(60);});
@@ -112,7 +95,7 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks l
 	JOIN dpngram.dataset d ON d.id::text::oid = l.objid
 	WHERE l.locktype = 'object' AND l.classid = 'dpngram.dataset'::regclass AND d.name = 'u' AND NOT l.granted}),
 	'a call that waits for the owner shows in pg_locks');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram charge'}),
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release'}),
 	'0', 'and needs no worker to wait');
 is(sqlstate($node, q{SET dpngram.charge_timeout = '200ms'; SELECT ledger_charge('u', '{0,1,0}')}),
 	'NG006', 'this wait, too, ends at the timeout');
@@ -120,7 +103,7 @@ end_sleepers();
 finish($job);
 ($out, $err) = finish($waiter);
 is($out, '1', 'the call goes on when the owner has let go');
-is(spent($node, 'u'), '3', 'every call that went through was charged once');
+is(spent($node, 'u'), '2', 'every call that went through was charged once');
 is(log_balances($node), 't', 'the log adds up to what was spent');
 $node->stop;
 
@@ -133,26 +116,37 @@ $start = time;
 like($err, qr/NG006: .*no free background worker.*max_worker_processes/s, 'no free worker: an error that says so');
 cmp_ok(time - $start, '>=', 1, 'after trying until the timeout');
 cmp_ok(time - $start, '<', 20, 'and not for ever');
-is(spent($node, 'u'), '3', 'nothing was charged');
+is(spent($node, 'u'), '2', 'nothing was charged');
 $node->stop;
 
-# two slots: a call waits for the slot that another dataset's call has
-$node->append_conf('postgresql.conf', 'max_worker_processes = 2');
+# one slot for calls: a call waits for the one that another dataset's call has, and others in turn
+$node->append_conf('postgresql.conf', "max_worker_processes = 8\ndpngram.max_calls = 1");
 $node->start;
-$node->safe_psql('postgres', q{CREATE TABLE v (who int); SELECT dp_protect('v', 'who', 100, 0)});
+$node->safe_psql('postgres', q{CREATE TABLE v (who int); SELECT dp_protect('v', 'who', 100, 0);
+	CREATE TABLE answered (number int, at timestamptz DEFAULT clock_timestamp())});
 $lock = locked_row('u', 60);
 $job = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('u', '{0,1,0}')});
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
-	WHERE backend_type = 'dpngram charge' AND wait_event_type = 'Lock'}) or die 'no worker waits';
-is(sqlstate($node, q{SET dpngram.charge_timeout = '300ms'; SELECT ledger_charge('v', '{0,1,0}')}),
-	'NG006', 'the only slot is taken');
-$waiter = background($node, q{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('v', '{0,1,0}')});
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
-	WHERE wait_event = 'Extension' AND query LIKE '%''v''%'}) or die 'the second call does not wait';
+	WHERE backend_type = 'dpngram release' AND wait_event_type = 'Lock'}) or die 'no worker waits';
+($out, $err) = finish(background($node, q{SET dpngram.charge_timeout = '300ms'; SELECT ledger_charge('v', '{0,1,0}')}));
+like($err, qr/NG006: .*all of the 1 slots.*dpngram.max_calls/s, 'the only slot is taken: an error that says which setting');
+my @waiters;
+for my $n (1 .. 6)
+{
+	push @waiters, background($node, qq{SET dpngram.charge_timeout = '100s'; SELECT ledger_charge('v', '{0,1,0}');
+		INSERT INTO answered VALUES ($n)});
+	$node->poll_query_until('postgres', qq{SELECT count(*) = $n FROM pg_stat_activity
+		WHERE query LIKE '%''v''%' AND pid <> pg_backend_pid() AND state = 'active'
+		  AND (wait_event_type = 'Lock' OR wait_event = 'Extension')}) or die 'a call does not wait';
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release'}),
+	'1', 'those who wait have no worker');
 end_sleepers();
 finish($lock);
 is((finish($job))[0], '1', 'the call that had the slot is done');
-is((finish($waiter))[0], '1', 'the call that waited for it got it');
-is(spent($node, 'v'), '1', 'both are charged');
+is(join(' ', map { (finish($_))[0] } @waiters), '1 1 1 1 1 1', 'those that waited for it got it');
+is($node->safe_psql('postgres', q{SELECT string_agg(number::text, ' ' ORDER BY at) FROM answered}), '1 2 3 4 5 6',
+	'in the order in which they had asked');
+is(spent($node, 'v'), '6', 'all are charged');
 $node->stop;
 done_testing();

@@ -209,7 +209,7 @@ sub step_cut
 	}
 	$admin->value("SELECT pg_cancel_backend($session->{pid})") if $how eq 'backend';
 	$admin->value("SELECT pg_terminate_backend($session->{pid})") if $how eq 'terminate';
-	$admin->run(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dpngram charge'})
+	$admin->run(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dpngram release'})
 	  if $how eq 'worker';
 	ended($call, ($session->outcome)[0], unsure => $cut, what => $how);
 	$session->drop if $how eq 'terminate';
@@ -319,8 +319,8 @@ sub options
 	my ($accounting, $pure, $additive) = @{ $budget{ $_[0] } }{qw(accounting pure additive)};
 
 	# with delta 0 the lane of pure epsilon has all of it, whatever is asked
-	return sprintf(q{, accounting => '%s', pure_share => %g, delta_share => %g}, $accounting,
-		$pure == 1 ? 0.5 : $pure, $additive);
+	return sprintf(q{, accounting => '%s', pure_share => %g, delta_share => %g, options => '{"min_epsilon": 0%s}'}, $accounting,
+		$pure == 1 ? 0.5 : $pure, $additive, $_[1] ? ', "carry_forward": false' : '');
 }
 
 # The act of dp_protect: what it must have made of the budget that was asked for.
@@ -344,9 +344,8 @@ sub protect_sql
 {
 	my ($relation, $epsilon, $forget) = @_;
 
-	return sprintf(q{SELECT dp_protect('%s', '%s', %.17g, %.17g, dataset => '%s'%s%s)}, regclass($relation),
-		$relation{$relation}{column}, $epsilon, $budget{$relation}{delta}, $relation, options($relation),
-		$forget ? q{, options => '{"carry_forward": false}'} : '');
+	return sprintf(q{SELECT dp_protect('%s', '%s', %.17g, %.17g, dataset => '%s'%s)}, regclass($relation),
+		$relation{$relation}{column}, $epsilon, $budget{$relation}{delta}, $relation, options($relation, $forget));
 }
 
 # A dataset is ended, and mostly made again; it starts with what was spent before,

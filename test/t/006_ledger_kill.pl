@@ -39,7 +39,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t (who int, what text);
 	CREATE TABLE words AS SELECT i AS who, repeat('some words that take their time ' || i || ' ', 60) AS what
 		FROM generate_series(1, 2000) i;
-	SELECT dp_protect('t', 'who', 1e6, 0);
+	SELECT dp_protect('t', 'who', 1e6, 0, options => '{"min_epsilon": 0}');
 	SELECT dp_protect('words', 'who', 1000, 1e-3);
 	CHECKPOINT;});
 
@@ -188,7 +188,7 @@ sub aftermath
 	return "$name: debits of other calls" if grep { $_ ne $op && !$debited{$_} } keys %now;
 	return "$name: the log does not add up" unless $observer->value($balances);
 	return "$name: a worker is left"
-	  if $observer->value(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram charge'});
+	  if $observer->value(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release'});
 	%debited = %now;
 	return;
 }
@@ -242,8 +242,8 @@ sub worker_waits
 {
 	my ($event) = @_;
 
-	until_true('the worker waits', waits(q{backend_type = 'dpngram charge'}, $event));
-	return $observer->value(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dpngram charge'});
+	until_true('the worker waits', waits(q{backend_type = 'dpngram release'}, $event));
+	return $observer->value(q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dpngram release'});
 }
 
 my $lock_row = q{BEGIN; SELECT FROM dpngram.dataset WHERE name = 't' FOR UPDATE};

@@ -64,14 +64,16 @@ foreach my $method (qw(dpne dpne-mr))
 	}
 }
 
-# a call that fails leaves its files to the transaction's abort: their sizes go to nobody
+# files are the worker's: their sizes go to nobody but the server's log, also of a call that fails
 my $start = -s $node->logfile;
+$node->safe_psql('postgres', q{ALTER DATABASE postgres SET temp_file_limit = '3MB'});
 my ($rc, $out, $err) = $node->psql('postgres', qq{
 	SET client_min_messages = log;
 	SET work_mem = '64kB';
+	SET temp_file_limit = -1;
 	SELECT count(*) FROM (SELECT DISTINCT i FROM generate_series(1, 400000) i OFFSET 0) s;
-	SET temp_file_limit = '3MB';
 	SELECT count(*) FROM $ngrams;});
+$node->safe_psql('postgres', q{ALTER DATABASE postgres RESET temp_file_limit});
 my ($before, $after) = split(/could not be read/, $err);
 like($before, qr/LOG:  temporary file: .*, size \d{7}/, 'clients may be told the sizes of their files');
 ok(defined($after), 'a call that writes too much fails');

@@ -95,8 +95,9 @@ foreach my $workers (0, 1)
 	my $call = call_text('dp_ngrams', 'twice', 'dpne');
 	my $settings = "SET client_min_messages = error; SET work_mem = '2MB'; SET dpngram.max_parallel_workers = $workers;";
 	my $start = -s $node->logfile;
-	my ($rc, $out, $err) =
-		$node->psql('postgres', "$settings SET temp_file_limit = '5MB'; SELECT count(*) FROM $call");
+	$node->safe_psql('postgres', q{ALTER DATABASE postgres SET temp_file_limit = '5MB'});
+	my ($rc, $out, $err) = $node->psql('postgres', "$settings SELECT count(*) FROM $call");
+	$node->safe_psql('postgres', q{ALTER DATABASE postgres RESET temp_file_limit});
 
 	isnt($rc, 0, "$workers workers: a call fails that would write more than temp_file_limit");
 	like($err, qr/the relation could not be read/, "$workers workers: and tells no more");

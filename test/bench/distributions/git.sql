@@ -16,7 +16,7 @@ SELECT author, array_agg(number) AS grams
 FROM git_commits, ngrams(message, 3) AS g JOIN git_words ON words = g GROUP BY author;
 RESET work_mem;
 SELECT count(DISTINCT author) AS git_users FROM git_commits \gset
-SELECT dp_protect('git_grams', 'author', 1e5, 1e-2);
+SELECT dp_protect('git_grams', 'author', 1e5, 1e-2, options => '{"min_epsilon": 0}');
 CREATE TABLE git_counts AS SELECT * FROM private_counts('git_grams', 'author', 'grams', 1);
 
 CREATE TABLE git_size AS SELECT v FROM unnest('{1000,3000,10000,30000,60000}'::int[]) AS v;

@@ -24,7 +24,7 @@ BEGIN
 		EXECUTE format('CREATE TABLE %I AS SELECT visitor, pages FROM msnbc_order
 			WHERE place <= %s AND cardinality(pages) >= 3', r.relation, r.users);
 		EXECUTE format('ANALYZE %I', r.relation);
-		PERFORM dp_protect(r.relation::regclass, 'visitor', 1e5, 1e-2);
+		PERFORM dp_protect(r.relation::regclass, 'visitor', 1e5, 1e-2, options => '{"min_epsilon": 0}');
 		EXECUTE format('CREATE TABLE %s_counts AS SELECT * FROM private_counts(%L, ''visitor'', ''pages'', 3)',
 			r.relation, r.relation);
 	END LOOP;

@@ -12,7 +12,7 @@ CREATE TABLE train AS
 SELECT visitor, pages FROM msnbc_order WHERE visitor % 10 <> 1 AND cardinality(pages) >= 3;
 SELECT count(*) AS train_users, greatest(count(*) / 1000, 1) AS paper
 FROM msnbc_order WHERE visitor % 10 <> 1 \gset
-SELECT dp_protect('train', 'visitor', 1e5, 1e-2) \g /dev/null
+SELECT dp_protect('train', 'visitor', 1e5, 1e-2, options => '{"min_epsilon": 0}') \g /dev/null
 CREATE TABLE train_counts AS SELECT * FROM private_counts('train', 'visitor', 'pages', 3);
 SELECT add_case('train', 'msnbc', 'occurrences', 'train', 'visitor', 'pages', 3, :train_users,
 	'train_counts', 'msnbc_occurrences') \g /dev/null
