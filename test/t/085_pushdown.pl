@@ -285,23 +285,33 @@ isnt($of_period{'2026-01-15'}, $of_period{'2026-02-15'}, 'which are others than 
 $here->safe_psql('postgres', q{
 	SET allow_system_table_mods = on;
 	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", partkey text);
-	GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC;
+	CREATE TABLE pg_catalog.pg_dist_local_group (groupid int);
+	GRANT SELECT ON pg_catalog.pg_dist_partition, pg_catalog.pg_dist_local_group TO PUBLIC;
 	CREATE FUNCTION pg_catalog.column_to_column_name(regclass, text) RETURNS text LANGUAGE sql AS 'SELECT $2';
 	INSERT INTO pg_dist_partition VALUES ('here', 'h', 'name'), ('here_too', 'n', NULL);
+	INSERT INTO pg_dist_local_group VALUES (0);
 	INSERT INTO pg_extension VALUES (99999, 'citus', 10, 11, false, '13', NULL, NULL);
 	GRANT SELECT ON here TO ana;});
-my $snapshot = q{SET default_transaction_isolation = 'repeatable read';};
-is_deeply([ rows('here', $calls{dpne}, $snapshot) ], [ $expected, 'local' ], 'distributed by another column: counted here');
-($err, $charged) = failure('here', $calls{dpne} . $must, $snapshot);
+is_deeply([ rows('here', $calls{dpne}) ], [ $expected, 'local' ], 'distributed by another column: counted here');
+($err, $charged) = failure('here', $calls{dpne} . $must);
 like($err, qr/not distributed by the person's column/, 'or not at all');
 is($charged, 0, 'not charged');
 $here->safe_psql('postgres', q{UPDATE pg_dist_partition SET partkey = 'who' WHERE logicalrelid = 'here'::regclass});
-is_deeply([ rows('here', $calls{dpne}, $snapshot) ], [ $expected, 'pushdown' ], 'distributed by users: counted there');
-is_deeply([ rows('here', $calls{dpne}) ], [ $expected, 'local' ], 'but only where all statements see the same rows');
+is_deeply([ rows('here', $calls{dpne}) ], [ $expected, 'pushdown' ], 'distributed by users: counted there');
+is_deeply([ rows('here_too', $calls{dpne}) ], [ $named, 'pushdown' ], 'a table that is whole on one node, or on each');
+$here->safe_psql('postgres', q{UPDATE pg_dist_partition SET partmethod = 'a' WHERE logicalrelid = 'here_too'::regclass});
+is_deeply([ rows('here_too', $calls{dpne}) ], [ $named, 'local' ], 'distributed as rows came: counted here');
+$here->safe_psql('postgres', q{UPDATE pg_dist_partition SET partmethod = 'a' WHERE logicalrelid = 'here'::regclass});
 ($err, $charged) = failure('here', $calls{dpne} . $must);
-like($err, qr/HINT:  Call it in a transaction of isolation level repeatable read/, 'which is told');
+like($err, qr/not distributed by a hash/, 'or not at all');
 is($charged, 0, 'not charged');
-is_deeply([ rows('here_too', $calls{dpne}, $snapshot) ], [ $named, 'local' ], 'a table that is the same on all nodes');
+# one ledger: on other nodes than the coordinator nothing is charged or protected
+$here->safe_psql('postgres', q{UPDATE pg_dist_local_group SET groupid = 3});
+($err, $charged) = failure('here', $calls{dpne});
+like($err, qr/55000: this server is not the coordinator/, 'a node charges nothing');
+is($charged, 0, 'not charged');
+like((finish(background($here, q{CREATE TABLE nodes (who int); SELECT dp_protect('nodes', 'who', 1, 0)})))[1],
+	qr/55000: this server is not the coordinator/, 'and protects nothing');
 $here->safe_psql('postgres', q{SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 99999});
 
 # ------------------------------------------------------------------------
