@@ -32,6 +32,7 @@
 
 #include "common/dp_posterior.h"
 #include "dist/world.h"
+#include "dpngram_errcodes.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -53,6 +54,9 @@ prior_logs(const PublicGrams *grams)
 	return prior;
 }
 
+/* With more users the doubles of a feature would be off by too much: see above. */
+#define MOST_USERS (INT64CONST(1) << 31)
+
 static LogStatistics *
 count_rows(const DistWorld *world)
 {
@@ -60,6 +64,7 @@ count_rows(const DistWorld *world)
 	LogStatistics *counted = palloc(sizeof(LogStatistics));
 	GramRowScan scan;
 	GramRow row;
+	int64 users = 0;
 
 	*counted = (LogStatistics){zero_counts(n), zero_counts(n), prior_logs(world->grams)};
 	rows_scan_begin(&scan, world->rows);
@@ -72,6 +77,10 @@ count_rows(const DistWorld *world)
 			counted->count[row_gram(&row, i) - 1] += row_count(&row, i);
 			counted->users[row_gram(&row, i) - 1]++;
 		}
+		if (++users > MOST_USERS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many users for method log-posterior")));
 	}
 	rows_scan_end(&scan);
 	return counted;

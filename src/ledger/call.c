@@ -73,7 +73,7 @@ int dpngram_charge_timeout = 10000;
 #define GRACE 500
 
 /* Pause between two attempts to get a background worker, in milliseconds. */
-#define WORKER_PAUSE 10
+#define WORKER_PAUSE 2
 
 /* Bytes of each queue. */
 #define QUEUE_SIZE ((Size) 64 * 1024)

@@ -33,7 +33,7 @@ int dpngram_max_calls = 0;
 
 /* Pause between two looks at the slots, in milliseconds. */
 #define PAUSE_FIRST 1
-#define PAUSE_LAST 10
+#define PAUSE_LAST 2
 
 long
 milliseconds_left(TimestampTz deadline)

@@ -1,14 +1,14 @@
-# kill -9 of the backend that calls, of the worker that charges and of the postmaster,
+# kill -9 of the backend that calls, of the worker that charges and reads and of the postmaster,
 # at 200 moments of a call: whatever was answered has its debit, for ever, and the
 # ledger can be read and goes on.
 #
-# Of the moments 36 are chosen so that each phase of a call is met for certain, with
+# Of the moments 39 are chosen so that each phase of a call is met for certain, with
 # each process that lives in it:
 #
 #	before		no worker has been asked for: the call waits for the dataset's lock
 #	worker		the worker is at work and waits for the dataset's row
 #	committed	the debit is committed, and the caller has not heard of it
-#	read		the caller reads the relation
+#	read		the worker reads the relation
 #	rows		rows arrive at the client
 #
 # The others are uniform over the course of a call, which is measured first.  Half of
@@ -40,11 +40,13 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE words AS SELECT i AS who, repeat('some words that take their time ' || i || ' ', 60) AS what
 		FROM generate_series(1, 2000) i;
 	SELECT dp_protect('t', 'who', 1e6, 0, options => '{"min_epsilon": 0}');
-	SELECT dp_protect('words', 'who', 1000, 1e-3);
+	CREATE FUNCTION wait(t text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN t; END $$;
+	CREATE VIEW slow AS SELECT who, wait(what) AS what FROM words;
+	SELECT dp_protect('words', 'who', 1000, 1e-3), dp_protect('slow', 'who', 1000, 1e-3);
 	CHECKPOINT;});
 
 my ($postmaster, $observer, $holder, $client);
-my ($op, %debited, %hit, %outcome, @wrong) = (0);
+my ($op, $longest, %debited, %hit, %outcome, @wrong) = (0, 0);
 
 sub pause
 {
@@ -99,9 +101,10 @@ sub call_sql
 	my ($kind) = @_;
 
 	$op++;
-	my $seconds = $kind eq 'long' ? 60 : 0.003;
-	return $kind ne 'ngrams' ? qq{SELECT ledger_charge('t', '{0,1,0}', seconds => $seconds, parameters => '{"op": $op}')}
-	  : sprintf(q{SELECT n, repeat('x', 20000) FROM dp_ngrams('words', 'who', 'what', 1, 1e-7, max_length => 2,
+	return qq{SELECT ledger_charge('t', '{0,1,0}', seconds => 0.003, parameters => '{"op": $op}')} if $kind eq 'charge';
+	return sprintf(q{SELECT count(*) FROM dp_ngrams('slow', 'who', 'what', 1, 1e-7, max_length => 1, max_tokens => %d)},
+		1_000_000 + $op) if $kind eq 'long';
+	return sprintf(q{SELECT n, repeat('x', 20000) FROM dp_ngrams('words', 'who', 'what', 1, 1e-7, max_length => 2,
 		max_tokens => %d), generate_series(1, 20)}, 1_000_000 + $op);
 }
 
@@ -171,7 +174,9 @@ sub aftermath
 	$client->finish;
 	my $answered = $client->{rows};
 	$_->drop for $observer, $holder;
+	my $killed = time;
 	until_true("$name: the old processes are gone", sub { !grep { state_of($_) =~ /[^ZX]/ } @processes });
+	$longest = time - $killed if time - $killed > $longest;
 	if ($target eq 'postmaster')
 	{
 		# until somebody collects the dead postmaster, it would count as alive
@@ -189,6 +194,7 @@ sub aftermath
 	return "$name: the log does not add up" unless $observer->value($balances);
 	return "$name: a worker is left"
 	  if $observer->value(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release'});
+	return "$name: a temporary file is left" if $observer->value('SELECT count(*) FROM pg_ls_tmpdir()');
 	%debited = %now;
 	return;
 }
@@ -257,7 +263,7 @@ my %certain = (
 		until_true('the debit', sub { $observer->value("SELECT EXISTS (SELECT FROM ($log) r (op) WHERE op = '$op')") });
 		return;
 	},
-	read => sub { until_true('the call reads', waits("pid = $client->{pid}", q{'PgSleep'})); return },
+	read => sub { return worker_waits(q{'PgSleep'}) },
 	rows => sub {
 		until_true('nobody takes the rows', waits("pid = $client->{pid}", q{'ClientWrite'}));
 		$client->listen(1);
@@ -355,7 +361,7 @@ note(sprintf('course of a charge %.1f ms, of dp_ngrams %.1f ms, life of a worker
 
 my $start = time;
 my $struck = 0;
-my @certain = ((map { [ $_, 'backend' ], [ $_, 'postmaster' ] } sort keys %certain), [ 'worker', 'worker' ]);
+my @certain = ((map { [ $_, 'backend' ], [ $_, 'postmaster' ] } sort keys %certain), [ 'worker', 'worker' ], [ 'read', 'worker' ]);
 for (1 .. 3)
 {
 	strike_certain(@$_) for @certain;
@@ -367,7 +373,8 @@ while ($struck < $kills && !@wrong)
 	$struck++ if strike_random((qw(backend worker postmaster))[ $struck % 3 ], $struck % 2 ? 'ngrams' : 'charge', rand() < 0.5);
 }
 is_deeply(\@wrong, [], "$struck kills: what was answered has its debit, and the log adds up");
-note(sprintf('%d kills in %.0f s', $struck, time - $start));
+cmp_ok($longest, '<', 5, 'and no process outlived another by 5 seconds');
+note(sprintf('%d kills in %.0f s; the last process was gone after at most %.2f s', $struck, time - $start, $longest));
 for my $target (qw(backend worker postmaster))
 {
 	note("kill -9 of the $target: ", join(', ', map { "$_ $hit{$target}{$_}" } sort keys %{ $hit{$target} }));

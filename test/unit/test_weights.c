@@ -119,6 +119,33 @@ test_unbiased(void)
 	ok(same, "equal biases, whatever they are: the weights without any, for 1 to 2^20 n-grams");
 }
 
+/* The squared length of a - b, by which a user with n n-grams differs from the same with m of them. */
+static double
+squared_difference(uint64 n, uint64 m)
+{
+	double a = (double) dp_lattice_weight(n) / DP_LATTICE_ONE;
+	double b = (double) dp_lattice_weight(m) / DP_LATTICE_ONE;
+
+	return m * (a - b) * (a - b) + (n - m) * a * a;
+}
+
+/*
+ * A person who loses some rows moves by more than one who is taken away as a whole: why a rolling
+ * window promises nothing for one moment's rows of a person who has others (doc/privacy.md, "Renewal").
+ */
+static void
+test_partial_removal(void)
+{
+	double worst = 0;
+
+	for (uint64 n = 2; n <= 4096; n++)
+		for (uint64 m = 1; m < n; m = 1 + m + m / 8)
+			worst = Max(worst, squared_difference(n, m));
+	ok(fabs(squared_difference(101, 1) - 1.80) < 0.005,
+	   "of 101 n-grams one is left: %.3f where the charge is for 1", squared_difference(101, 1));
+	ok(worst > 1.9 && worst <= 2, "some rows removed: up to %.4f, and never more than 2", worst);
+}
+
 /* Where w comes out whole, a rounding of doubles either way would show. */
 static void
 test_steps(void)
@@ -168,6 +195,7 @@ main(void)
 	test_extremes();
 	test_unbiased();
 	test_steps();
+	test_partial_removal();
 	test_nearest();
 	return tap_done();
 }

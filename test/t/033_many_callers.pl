@@ -1,0 +1,65 @@
+# 033_many_callers.pl: 64 callers on a server with the default of 8 worker processes: all are
+# answered, and the server's own needs find workers, too.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use LedgerNode;
+
+my $clients = 64;
+my $node = ledger_node('many', 'max_worker_processes = 8', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0',
+	'parallel_tuple_cost = 0', 'dpngram.max_parallel_workers = 2');
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION dpngram;
+	CREATE TABLE numbers AS SELECT generate_series(1, 200000) AS i;
+	VACUUM ANALYZE numbers;
+	DO \$\$ BEGIN
+		FOR i IN 1 .. $clients LOOP
+			EXECUTE format('CREATE TABLE t%s AS SELECT i AS who, ''good morning world'' AS what FROM generate_series(1, 200) i', i);
+			PERFORM dp_protect(format('t%s', i)::regclass, 'who', 100, 1e-3, options => '{"min_epsilon": 0}');
+		END LOOP;
+	END \$\$;});
+
+my $script = PostgreSQL::Test::Utils::tempdir() . '/calls.sql';
+append_to_file($script, qq{SELECT count(*) FROM dp_ngrams(('t' || :client_id + 1)::regclass, 'who', 'what', 0.01, 1e-9, max_length => 2);\n});
+my ($out, $err) = ('', '');
+my $bench = IPC::Run::start([ 'pgbench', '-n', '-f', $script, '-c', $clients, '-j', 2, '-T', 10, '-d', $node->connstr('postgres') ],
+	'<', \'', '>', \$out, '2>', \$err);
+my ($most, $starved, $asked, $pumped) = (0, 0, 0, 1);
+my $end = time + 9;
+
+while (time < $end)
+{
+	my $workers = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release'});
+	my $plan = $node->safe_psql('postgres', q{EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM numbers});
+
+	$most = $workers if $workers > $most;
+	$asked++;
+	$starved++ if $plan =~ /Workers Launched: 0/;
+}
+$bench->finish;
+my ($answered) = $out =~ /transactions actually processed: (\d+)/;
+unlike($err, qr/ERROR|FATAL|aborted/, 'no caller has an error');
+cmp_ok($answered, '>=', $clients, 'every caller is answered');
+is($node->safe_psql('postgres', qq{SELECT count(DISTINCT dataset) FROM dpngram.releases WHERE mechanism = 'dp_ngrams' AND status = 'done'}),
+	$clients, 'on each dataset');
+cmp_ok($most, '>=', 1, 'there are workers');
+cmp_ok($most, '<=', 4, 'and never more than half of the server\'s');
+cmp_ok($starved, '<', $asked, 'parallel queries find workers beside them');
+note("$answered calls answered in 10 s; up to $most workers at a time; $starved of $asked parallel queries had no worker");
+
+# told which setting, where there is no time to wait
+my @jobs = map { background($node, "SET dpngram.charge_timeout = '100ms'; SELECT count(*) FROM dp_ngrams('t$_', 'who', 'what', 0.01, 1e-9, max_length => 2)") } 1 .. $clients;
+my %ends = map { $_ => 0 } qw(answered told other);
+foreach my $job (@jobs)
+{
+	my (undef, $message) = finish($job);
+	$ends{ $message eq '' ? 'answered' : $message =~ /NG006: .*(?:dpngram.max_calls|max_worker_processes|charge_timeout)/s ? 'told' : 'other' }++;
+}
+is($ends{other}, 0, 'in a hurry: answered, or told which setting');
+note(join(', ', map { "$_ $ends{$_}" } sort keys %ends));
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dpngram.releases WHERE mechanism = 'dp_ngrams' AND status = 'charged'}),
+	'0', 'none was charged without an answer');
+$node->stop;
+done_testing();
