@@ -80,7 +80,8 @@ is_constant(FunctionCallInfo fcinfo, int n)
 
 /*
  * What this session meets from here to the transaction's end is told neither by its statistics,
- * which any role may read, nor by its log's lines on failed statements; in parallel plans it can't be helped.
+ * which any role may read, nor by its log's lines on failed statements; in parallel plans it can't
+ * be helped.
  */
 static void
 count_quietly(void)

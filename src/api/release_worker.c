@@ -175,7 +175,8 @@ lock_relation(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_CHARGE_FAILED),
 				 errmsg("charge could not be committed"),
-				 errdetail("Another transaction holds a lock on the relation. Nothing was charged."),
+				 errdetail("Another transaction holds a lock on the relation. "
+						   "Nothing was charged."),
 				 errhint("Try again when it is done, or raise dpngram.charge_timeout.")));
 	}
 	PG_END_TRY();
@@ -430,8 +431,8 @@ compute(ReleaseWorker *worker)
 }
 
 /*
- * From within PG_CATCH: the log has the SQLSTATE, and the caller hears that it failed.  Who owns the
- * relation may know more.
+ * From within PG_CATCH: the log has the SQLSTATE, and the caller hears that it failed.  Who owns
+ * the relation may know more.
  */
 static void
 fail(ReleaseWorker *worker)

@@ -51,7 +51,7 @@ is(join("\n", uncovered(\%told, \%said)), '', 'each is in the manual, under its 
 is(join("\n", grep { my $row = $_; !grep { covers($row, $_) } keys %said } sort keys %told), '', 'and the manual has no others');
 
 for my $reasons (
-	[ 'NG006', source_details('ledger/charge.c', qr/\bcharge_failed\(/) ],
+	[ 'NG006', source_details('ledger/call.c', qr/\bcall_failed\(|\bno_answer\(segment,/) ],
 	[ 'NG007', source_details('ledger/binding.c', qr/\breturn/), source_details('ledger/carry.c', qr/\breturn/) ])
 {
 	my ($state, @details) = @$reasons;

@@ -119,7 +119,7 @@ test_unbiased(void)
 	ok(same, "equal biases, whatever they are: the weights without any, for 1 to 2^20 n-grams");
 }
 
-/* The squared length of a - b, by which a user with n n-grams differs from the same with m of them. */
+/* The squared length of a - b: a user with n n-grams, and the same with m of them. */
 static double
 squared_difference(uint64 n, uint64 m)
 {
@@ -131,7 +131,7 @@ squared_difference(uint64 n, uint64 m)
 
 /*
  * A person who loses some rows moves by more than one who is taken away as a whole: why a rolling
- * window promises nothing for one moment's rows of a person who has others (doc/privacy.md, "Renewal").
+ * window promises less for one moment's rows of a person who has others (doc/privacy.md, "Renewal").
  */
 static void
 test_partial_removal(void)
