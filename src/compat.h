@@ -15,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -26,6 +27,10 @@
 /* PostgreSQL 18 lets the caller say whether a lock that is not had is to be logged. */
 #define LockAcquireExtended(tag, mode, session, dont_wait, report, local) \
 	LockAcquireExtended(tag, mode, session, dont_wait, report, local, false)
+
+/* or leave room in front of a tuple, */
+#define heap_form_minimal_tuple(columns, values, nulls) \
+	heap_form_minimal_tuple(columns, values, nulls, 0)
 
 /* and its header of collations names only two of them */
 #define POSIX_COLLATION_OID 951
@@ -77,6 +82,7 @@
 
 /* PostgreSQL 15 lets the writer say whether the reader is to be woken at once. */
 #define shm_mq_send(queue, n, data, nowait, flush) shm_mq_send(queue, n, data, nowait)
+#define shm_mq_sendv(queue, part, n, nowait, flush) shm_mq_sendv(queue, part, n, nowait)
 
 #define MAT_SRF_USE_EXPECTED_DESC 0x01
 

@@ -276,7 +276,8 @@ refuse_kin(const Catalog *cat, const Dataset *dataset, Oid relid)
  * in a parallel operation; 42P01 no such relation; NG002 not protected; NG003
  * not granted; NG009 made or changed by this very transaction, so that the charge
  * worker can't see it, or it wrote to the relation; NG007 suspended; NG011 another live
- * dataset holds the same rows by inheritance or partitioning; NG007 a former one did before they came.
+ * dataset holds the same rows by inheritance or partitioning; NG007 a former one did before
+ * they came.
  */
 LedgerAccess *
 ledger_open(Oid relid)

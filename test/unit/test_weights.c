@@ -130,8 +130,9 @@ squared_difference(uint64 n, uint64 m)
 }
 
 /*
- * A person who loses some rows moves by more than one who is taken away as a whole: why a rolling
- * window promises less for one moment's rows of a person who has others (doc/privacy.md, "Renewal").
+ * A person who loses some rows moves by more than one who is taken away as a whole: why a
+ * rolling window promises less for one moment's rows of a person who has others (doc/privacy.md,
+ * "Renewal").
  */
 static void
 test_partial_removal(void)
