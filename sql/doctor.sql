@@ -219,7 +219,7 @@ ALTER ROLE regress_doc_bob SET log_min_duration_statement = '1s';
 ALTER ROLE regress_doc_bob SET log_min_duration_sample = -1;
 ALTER ROLE regress_doc_bob SET debug_print_plan = on;
 ALTER ROLE regress_doc_bob SET debug_print_parse = off;
-ALTER ROLE regress_doc_bob SET auto_explain.log_nested_statements = on;
+ALTER ROLE regress_doc_bob SET auto_explain.log_min_duration = 0;
 ALTER ROLE regress_doc_bob SET dpngram.test_seed = 42;
 SELECT * FROM doc.found();
 SELECT * FROM doc.left_over();

@@ -145,7 +145,7 @@ static const char seed_set[] =
 
 /* What a call of ours, or a vacuum, leaves in the server log about the rows. */
 static const char log_row_counts[] =
-	SETTINGS_QUERY ( "('auto_explain.log_nested_statements', " OFF "), "
+	SETTINGS_QUERY ( "('auto_explain.log_min_duration', " NEGATIVE "), "
 	"('trace_sort', " OFF "), ('log_temp_files', " NEGATIVE "), "
 	"('log_parser_stats', " OFF "), ('log_planner_stats', " OFF "), "
 	"('log_executor_stats', " OFF "), ('log_statement_stats', " OFF "), "
@@ -172,11 +172,13 @@ static const char old_statistics_view[] =
 	"AND pg_get_viewdef(c.oid) !~ 'pg_has_role'";
 
 static const char few_workers[] =
-	"SELECT 'setting max_worker_processes', format('is %s, and parallel queries alone may take "
-	"%s of them', w.setting, p.setting), "
-	"'ALTER SYSTEM SET max_worker_processes = ' || (p.setting::int + 32) "
-	"FROM pg_settings w, pg_settings p WHERE w.name = 'max_worker_processes' "
-	"AND p.name = 'max_parallel_workers' AND w.setting::int < p.setting::int + 2";
+	"SELECT 'setting max_worker_processes', format('is %s, of which calls may take %s and parallel "
+	"queries %s', w.setting, c.calls, p.setting), "
+	"'ALTER SYSTEM SET max_worker_processes = ' || (p.setting::int + c.calls + 32) "
+	"FROM pg_settings w, pg_settings p, pg_settings m, LATERAL (SELECT CASE m.setting::int WHEN 0 "
+	"THEN greatest(w.setting::int / 2, 1) ELSE m.setting::int END) c (calls) "
+	"WHERE w.name = 'max_worker_processes' AND p.name = 'max_parallel_workers' "
+	"AND m.name = 'dpngram.max_calls' AND w.setting::int < p.setting::int + c.calls + 2";
 
 static const char standby[] =
 	"SELECT 'server', 'is in recovery, so that calls are refused', NULL "

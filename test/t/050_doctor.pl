@@ -43,14 +43,13 @@ sub mend
 
 # The server's settings, as the test cluster has them (fsync is off) and some more.
 my $node = ledger_node('doctor', 'wal_level = logical', 'log_temp_files = 0', 'trace_sort = on',
-	'session_preload_libraries = auto_explain', 'auto_explain.log_min_duration = 0',
-	'auto_explain.log_analyze = on', 'auto_explain.log_nested_statements = on');
+	'shared_preload_libraries = auto_explain', 'auto_explain.log_min_duration = 0', 'auto_explain.log_analyze = on');
 ledger_functions($node, 'postgres');
 $node->safe_psql('postgres', $protected);
 is(found($node, 'not-durable'), 'error|setting fsync|is off for the server', 'fsync off');
 ok(mend($node, 'not-durable'), 'is mended by the command');
 is(found($node, 'log-row-counts'), join("\n",
-	'warning|setting auto_explain.log_nested_statements|is on for the server',
+	'warning|setting auto_explain.log_min_duration|is 0 for the server',
 	'warning|setting log_temp_files|is 0 for the server',
 	'warning|setting trace_sort|is on for the server'), 'settings that write row counts into the log');
 $node->safe_psql('postgres', q{SELECT count(*) FROM dp_ngrams('s.t', 'who', 'what', 1, 1e-4)});
@@ -163,8 +162,8 @@ is(found($crippled, 'no-free-worker'),
 	'error|background worker|none was free within dpngram.charge_timeout', 'no free worker');
 is(sqlstate($crippled, q{SELECT * FROM dp_ngrams('s.t', 'who', 'what', 1, 1e-4)}), 'NG006', 'calls fail');
 is(found($crippled, 'few-workers', 'severity, object, detail, remedy'),
-	'notice|setting max_worker_processes|is 1, and parallel queries alone may take 8 of them|'
-	. 'ALTER SYSTEM SET max_worker_processes = 40', 'few workers');
+	'notice|setting max_worker_processes|is 1, of which calls may take 1 and parallel queries 8|'
+	. 'ALTER SYSTEM SET max_worker_processes = 41', 'few workers');
 is(sqlstate($crippled, q{SET dpngram.charge_timeout = '1h'; SET statement_timeout = '300ms'; SELECT * FROM dp_doctor('d')}),
 	'57014', 'a cancel is no finding');
 $crippled->safe_psql('postgres', found($crippled, 'few-workers', 'remedy'));
