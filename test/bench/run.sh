@@ -14,7 +14,6 @@ DATA=${DPNGRAM_DATA:-$top/../shared/data}
 BENCH=${BENCH:-charges budget table4 speed git unions rounds words distributions local pushdown scale}
 FIGURES=${FIGURES:-$top/doc/figures}
 here=$top/test/bench
-ticks=$(getconf CLK_TCK)
 one_process="SET dpngram.max_parallel_workers = 0; SET max_parallel_workers_per_gather = 0;"
 status=0
 
@@ -71,21 +70,23 @@ part() # NAME FILE...
 }
 
 # Seconds, seconds of processor time (which a busy machine lengthens less) and peak
-# resident memory of one statement, in a session of its own.
+# resident memory of one statement, in a session of its own, with the worker of its call.
 measure() # LABEL SETTINGS SQL: the statement returns one row, a text called result
 {
     sql --tuples-only --no-align <<SQL
 SET client_min_messages = error;
 $2
 SELECT pg_backend_pid() AS pid, current_setting('shared_buffers') AS buffers \gset
+\setenv PID :pid
+\! perl "$here/watch.pl" \$PID "$work/watched" & echo \$! >"$work/watch.pid"
 SELECT clock_timestamp() AS start \gset
 $3 \gset
 SELECT extract(epoch FROM clock_timestamp() - :'start'::timestamptz) AS seconds \gset
+\! kill \$(cat "$work/watch.pid"); while kill -0 \$(cat "$work/watch.pid") 2>/dev/null; do sleep 0.01; done
 \setenv RESULT :result
 \setenv LABEL '$1'
 \setenv SECONDS_TAKEN :seconds
-\setenv PID :pid
-\! printf '%-52s %8.2f s %8.2f s processor %6.0f MB peak  %s\n' "\$LABEL" "\$SECONDS_TAKEN" "\$(sed 's/.*) //' /proc/\$PID/stat | awk '{print (\$12 + \$13) / $ticks}')" "\$(awk '/VmHWM/ {print \$2 / 1024}' /proc/\$PID/status)" "\$RESULT"
+\! read -r processor peak pages <"$work/watched"; printf '%-52s %8.2f s %8.2f s processor %6.0f MB peak  %s\n' "\$LABEL" "\$SECONDS_TAKEN" "\$processor" "\$peak" "\$RESULT"
 SQL
 }
 
@@ -110,7 +111,7 @@ speed()
     local round
     echo
     echo "==== speed: MSNBC (eps 1, delta 1e-7, T 6, Delta_0 10), three rounds"
-    echo "(processor time and peak memory are the session's alone, the latter with the shared buffers that it touched)"
+    echo "(processor time and peak memory are the session's and its worker's, the latter with the shared buffers that it touched)"
     for round in 1 2 3; do
         measure "floor: read in the same order, split into tokens" "$one_process" \
             "SELECT sum(cardinality(string_to_array(array_to_string(pages, ' '), ' '))) || ' tokens' AS result

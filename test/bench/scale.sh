@@ -83,13 +83,12 @@ watch_call() # LABEL DATASET METHOD COPIES WORK_MEM WORKERS RUN
     before=$(wc -c <"$work/server/log")
     start=$(sql --tuples-only --no-align <<SQL | tail -n 1
 SET client_min_messages = error;
-SET log_temp_files = 0;
 SET dpngram.max_parallel_workers = $6;
 SET hash_mem_multiplier = 1;
 SET work_mem = '$5';
 SELECT pg_backend_pid() AS pid \gset
 \setenv PID :pid
-\! perl "$here/scale/pages.pl" \$PID "$work/pages" & echo \$! >"$work/pages.pid"
+\! perl "$here/watch.pl" \$PID "$work/watched" & echo \$! >"$work/watch.pid"
 \if $([ "$schema" = phase ] && echo true || echo false)
 SELECT phase.start(false) AS ignored \gset
 \endif
@@ -101,9 +100,9 @@ SELECT extract(epoch FROM clock_timestamp() - :'start') AS seconds \gset
 SELECT phase.stop() AS ignored \gset
 SELECT contexts / 1e6 AS contexts FROM phase.memory() \gset
 \endif
-\! kill \$(cat "$work/pages.pid"); while kill -0 \$(cat "$work/pages.pid") 2>/dev/null; do sleep 0.01; done
-\set processor \`sed 's/.*) //' /proc/\$PID/stat | awk '{print (\$12 + \$13) / $ticks}'\`
-\set pages \`cat "$work/pages"\`
+\! kill \$(cat "$work/watch.pid"); while kill -0 \$(cat "$work/watch.pid") 2>/dev/null; do sleep 0.01; done
+\set processor \`cut -d ' ' -f 1 "$work/watched"\`
+\set pages \`cut -d ' ' -f 3 "$work/watched"\`
 \echo :seconds, :processor, :contexts, :pages, :rows
 SQL
     )
@@ -178,6 +177,7 @@ scale()
     echo
     echo "==== scale"
     build_phases
+    sql -c "ALTER SYSTEM SET log_temp_files = 0" -c "SELECT pg_reload_conf()" >/dev/null
     for dataset in msnbc git; do
         for method in dpne dpne-mr; do
             break_down $dataset $method
