@@ -186,6 +186,18 @@ SELECT currval('ses.calls');
 ROLLBACK TO s;
 COMMIT;
 
+-- the worker's session was begun by the server's superuser, and nobody becomes that in it
+SET ROLE regress_ses_owner;
+CREATE FUNCTION ses.who(t text) RETURNS text LANGUAGE plpgsql AS
+$$ BEGIN RETURN (session_user = 'regress_ses_owner') || ' ' || (current_user = 'regress_ses_owner') || ' ' || current_setting('is_superuser'); END $$;
+CREATE FUNCTION ses.rise(t text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RESET SESSION AUTHORIZATION; RETURN current_user; END $$;
+CREATE FUNCTION ses.ascend(t text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('session_authorization', 'default', false); RETURN current_user; END $$;
+CREATE VIEW ses.who_v AS SELECT who, ses.who(what) AS what FROM ses.said;
+CREATE VIEW ses.rise_v AS SELECT who, ses.rise(what) AS what FROM ses.said;
+CREATE VIEW ses.ascend_v AS SELECT who, ses.ascend(what) AS what FROM ses.said;
+SELECT dp_protect('ses.who_v', 'who', 400, 1e-1), dp_protect('ses.rise_v', 'who', 400, 1e-1), dp_protect('ses.ascend_v', 'who', 400, 1e-1);
+SELECT ses.words('ses.who_v'), ses.words('ses.rise_v'), ses.words('ses.ascend_v');
+
 -- EXPLAIN shows the same of a call that fails, however many rows there were
 SET ROLE regress_ses_owner;
 CREATE TABLE ses.few AS SELECT i AS who, repeat('words ', 100) AS what FROM generate_series(1, 20) i;

@@ -230,11 +230,18 @@ make_columns(const ReleaseTask *task)
 	return columns;
 }
 
+/*
+ * Under the guard of a read, as all that could call a function of the owner's: the server's superuser
+ * has begun this session, and nobody is to become that again.
+ */
 static void
 prepare(ReleaseWorker *worker)
 {
+	ReadGuard guard;
+
 	MemoryContextSwitchTo(worker->context);
 	become_owner(worker->segment->owner);
+	guard = read_guard_begin(worker->segment->owner);
 	lock_relation(worker->segment->relid);
 	if (!unchanged(worker))
 		ereport(ERROR,
@@ -248,6 +255,7 @@ prepare(ReleaseWorker *worker)
 	if (worker->methods->prepare != NULL)
 		worker->methods->prepare(worker->state, &worker->spec);
 	read_try(&worker->spec);
+	read_guard_end(&guard);
 }
 
 /*
@@ -404,7 +412,7 @@ note_end(const ReleaseWorker *worker, const char *status, const char *used)
 	PG_END_TRY();
 }
 
-/* Read and count, with the randomness of this call, and send the rows. */
+/* Read and count, with the randomness of this call, and send the rows; under the guard, too. */
 static void
 compute(ReleaseWorker *worker)
 {
@@ -414,6 +422,7 @@ compute(ReleaseWorker *worker)
 	Noise noise;
 
 	MemoryContextSwitchTo(worker->context);
+	(void) read_guard_begin(worker->segment->owner); /* until the transaction is rolled back */
 	progress_begin(worker->task->settings.progress ? worker->out : NULL);
 	progress_reading();
 	noise_init(&noise, dpngram_test_seed != 0, dpngram_test_seed);
