@@ -55,7 +55,7 @@ SELECT left(try(format('SELECT ledger_charge(%L, %L)', 'amounts', ARRAY[next_up(
 SELECT dp_unprotect('amounts');
 
 -- a sum of doubles would drift; this one does not: ten times 0.1 is a little more than 1
-SELECT dp_protect('amounts', 'who', 1, 0, options => '{"carry_forward": false}');
+SELECT dp_protect('amounts', 'who', 1, 0, options => '{"carry_forward": false, "min_epsilon": 0}');
 SELECT mu2_cap, eps_pure_cap, delta_add_cap, remaining_epsilon FROM dpngram.budget WHERE dataset = 'amounts';
 SELECT count(ledger_charge('amounts', '{0,0.1,0}')) FROM generate_series(1, 9);
 SELECT try($$SELECT ledger_charge('amounts', '{0,0.1,0}')$$);
@@ -78,7 +78,7 @@ SELECT epsilon, delta, try(format('SELECT ledger_charge_event(%L, %L, 0, 1, %L, 
 SELECT dp_unprotect('amounts');
 
 -- protecting again carries forward what was spent, and says so in the log
-SELECT dp_protect('amounts', 'who', 1, 0);
+SELECT dp_protect('amounts', 'who', 1, 0, options => '{"min_epsilon": 0}');
 SELECT eps_pure_spent, remaining_epsilon, spent_epsilon FROM dpngram.budget WHERE dataset = 'amounts';
 SELECT mechanism, eps_pure, parameters ? 'carried_from' AS carried FROM dpngram.releases
  WHERE dataset = 'amounts' ORDER BY id DESC LIMIT 1;
@@ -94,18 +94,18 @@ SELECT dp_unprotect('other');
 -- an amount is rounded up to the quantum in each lane that it has part in, however small; and one
 -- whose square is no number takes an infinite rho
 CREATE TABLE small (who int, what text);
-SELECT dp_protect('small', 'who', 8, 1e-6, accounting => 'zcdp');
+SELECT dp_protect('small', 'who', 8, 1e-6, accounting => 'zcdp', options => '{"min_epsilon": 0}');
 SELECT count(ledger_charge_event('small', kind, 5e-324)) FROM unnest('{gaussian,laplace,exponential,pure,delta}'::text[]) kind;
 SELECT events->0->>'event' AS event, (mu2 * 2::numeric ^ 100)::int AS mu2, (eps_pure * 2::numeric ^ 100)::int AS eps_pure,
 	(delta_add * 2::numeric ^ 100)::int AS delta_add, (rho * 2::numeric ^ 100)::int AS rho, (rho_delta * 2::numeric ^ 100)::int AS rho_delta
   FROM dpngram.release r JOIN dpngram.dataset d ON d.id = r.dataset
  WHERE d.name = 'small' AND r.epsilon IS NOT NULL ORDER BY r.id;
 SELECT dp_unprotect('small');
-SELECT dp_protect('small', 'who', 1e300, 0, options => '{"carry_forward": false}');
+SELECT dp_protect('small', 'who', 1e300, 0, options => '{"carry_forward": false, "min_epsilon": 0}');
 SELECT ledger_charge_event('small', 'pure', 1e200) > 0 AS charged;
 SELECT rho_spent, epsilon_by_zcdp, epsilon_by_gdp FROM dpngram.budget WHERE dataset = 'small';
 SELECT dp_unprotect('small');
-SELECT dp_protect('small', 'who', 1e300, 0.5, accounting => 'zcdp');
+SELECT dp_protect('small', 'who', 1e300, 0.5, accounting => 'zcdp', options => '{"min_epsilon": 0}');
 SELECT rho_remaining, remaining_epsilon FROM dpngram.budget WHERE dataset = 'small';
 SELECT try($$SELECT ledger_charge('small', '{1e-9,0,0}')$$);
 SELECT dp_unprotect('small');

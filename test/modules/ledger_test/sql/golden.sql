@@ -22,10 +22,10 @@ CREATE FUNCTION charge_golden(which text, first int, last int) RETURNS bigint LA
 	FROM (SELECT *, row_number() OVER (ORDER BY place) AS n FROM golden WHERE history = which) g WHERE n BETWEEN first AND last $$;
 SELECT format('CREATE TABLE golden_%s (who int, what text)', history) FROM golden GROUP BY history \gexec
 SELECT count(dp_protect(('golden_' || history)::regclass, 'who', 1000, CASE history WHEN 'twelve' THEN 1e-7 ELSE 1e-6 END,
-	pure_share => 0.05, delta_share => 0.5, dataset => ('golden_' || history)::name)) FROM (SELECT DISTINCT history FROM golden) h;
+	pure_share => 0.05, delta_share => 0.5, dataset => ('golden_' || history)::name, options => '{"min_epsilon": 0}')) FROM (SELECT DISTINCT history FROM golden) h;
 SELECT history, charge_golden(history, 1, CASE history WHEN 'gaussian' THEN 3 ELSE 100 END) AS charged FROM golden GROUP BY history ORDER BY history;
 SELECT dp_unprotect('golden_gaussian');
-SELECT dp_protect('golden_gaussian', 'who', 1000, 1e-6, pure_share => 0.05, delta_share => 0.5);
+SELECT dp_protect('golden_gaussian', 'who', 1000, 1e-6, pure_share => 0.05, delta_share => 0.5, options => '{"min_epsilon": 0}');
 SELECT charge_golden('gaussian', 4, 100) AS charged;
 
 -- the export: what the golden values were made from, to the last digit
@@ -69,11 +69,11 @@ WHERE d.name LIKE 'golden_%' AND d.ended IS NULL;
 -- what a superuser had forgotten is not in it, nor what a former dataset spends afterwards
 CREATE TABLE golden_second (who int, what text);
 SELECT dp_unprotect('golden_gaussian');
-SELECT dp_protect('golden_gaussian', 'who', 1000, 1e-6, options => '{"carry_forward": false}');
+SELECT dp_protect('golden_gaussian', 'who', 1000, 1e-6, options => '{"carry_forward": false, "min_epsilon": 0}');
 SELECT dp_attach('golden_gaussian', 'golden_second', 'who');
 SELECT ledger_charge_event('golden_gaussian', 'pure', 0.25) > 0 AS charged;
 SELECT dp_detach('golden_gaussian', 'golden_second');
-SELECT dp_protect('golden_second', 'who', 1000, 1e-6);
+SELECT dp_protect('golden_second', 'who', 1000, 1e-6, options => '{"min_epsilon": 0}');
 SELECT ledger_charge_event('golden_gaussian', 'pure', 0.5) > 0 AND ledger_charge_event('golden_second', 'laplace', 0.125, 2) > 0
 	AND ledger_charge_event('golden_second', 'exponential', 0, 2) > 0 AND ledger_charge_event('golden_second', 'gaussian', 5e-324) > 0 AS charged;
 SELECT d.dataset, e->'carried_from' AS carried_from, e->'events' AS events
