@@ -126,6 +126,6 @@ typedef struct LedgerTask
 extern PGDLLEXPORT LedgerCall *ledger_call(const LedgerAccess *access,
 										   const LedgerRequest *request, const LedgerTask *task);
 extern LedgerCall *ledger_call_free(Oid relid, Oid owner, const LedgerTask *task);
-extern void ledger_call_end(LedgerCall *call);
+extern PGDLLEXPORT void ledger_call_end(LedgerCall *call);
 
 #endif /* DPNGRAM_CALL_H */
