@@ -10,8 +10,10 @@
  * asking, shows them in pg_locks, and forgets whoever is cancelled or dies.  There
  * is one such lock for each slot, and one more, the door: who holds it waits for any of the
  * slots to become free, looking now and then; all others wait at the door.  So
- * nobody is overtaken.  The locks stand for no object: they have the class of
- * extensions and no database, which no other lock has.
+ * nobody is overtaken.  A role that may have fewer slots has only the first ones, and a door
+ * of its own, at which it keeps nobody else waiting; others take the first ones last.  The
+ * locks stand for no object: they have the class of extensions and no database, which no
+ * other lock has.
  */
 #include "postgres.h"
 
@@ -28,8 +30,6 @@
 #include "utils/wait_event.h"
 
 int dpngram_max_calls = 0;
-
-#define DOOR 0
 
 /* Pause between two looks at the slots, in milliseconds. */
 #define PAUSE_FIRST 1
@@ -87,11 +87,21 @@ lock_until(const LOCKTAG *tag, TimestampTz deadline)
 }
 
 static LOCKTAG
-place(int number)
+slot_tag(int slot)
 {
 	LOCKTAG tag;
 
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, number, 1);
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slot, 1);
+	return tag;
+}
+
+/* The door to the first so many slots. */
+static LOCKTAG
+door_tag(int slots)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slots, 0);
 	return tag;
 }
 
@@ -106,11 +116,9 @@ slots_count(void)
 static int
 free_slot(void)
 {
-	int n = slots_count();
-
-	for (int slot = 1; slot <= n; slot++)
+	for (int slot = slots_count(); slot > 0; slot--)
 	{
-		LOCKTAG tag = place(slot);
+		LOCKTAG tag = slot_tag(slot);
 
 		if (!LockHeldByMe(&tag, ExclusiveLock, false) &&
 			LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
@@ -135,7 +143,7 @@ no_slot(void)
 int
 slot_take(TimestampTz deadline)
 {
-	LOCKTAG door = place(DOOR);
+	LOCKTAG door = door_tag(slots_count());
 	long pause = PAUSE_FIRST;
 	int slot;
 
@@ -157,7 +165,7 @@ slot_take(TimestampTz deadline)
 void
 slot_free(int slot)
 {
-	LOCKTAG tag = place(slot);
+	LOCKTAG tag = slot_tag(slot);
 
 	LockRelease(&tag, ExclusiveLock, false);
 }

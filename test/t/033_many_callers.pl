@@ -61,5 +61,31 @@ is($ends{other}, 0, 'in a hurry: answered, or told which setting');
 note(join(', ', map { "$_ $ends{$_}" } sort keys %ends));
 is($node->safe_psql('postgres', q{SELECT count(*) FROM dpngram.releases WHERE mechanism = 'dp_ngrams' AND status = 'charged'}),
 	'0', 'none was charged without an answer');
+
+# A role that may have one slot: its second call waits for the first, and nobody else does.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION wait(word text) RETURNS text LANGUAGE plpgsql AS
+	$$ BEGIN PERFORM pg_advisory_xact_lock_shared(33); RETURN word; END $$;
+	CREATE VIEW slow AS SELECT who, wait(what) AS what FROM t1 WHERE who = 1;
+	SELECT dp_protect('slow', 'who', 100, 1e-3);});
+my $holder = background($node, q{SELECT pg_advisory_lock(33); SELECT pg_sleep(60);});
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND granted})
+	or die 'nobody holds the lock';
+my @limited;
+my $waiting = q{SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory'};
+foreach my $relation ('slow', 't2')
+{
+	push @limited, background($node, qq{SET dpngram.max_calls = 1; SET dpngram.charge_timeout = '60s';
+		SELECT count(*) FROM dp_ngrams('$relation', 'who', 'what', 1, 1e-5, max_length => 1)});
+	$node->poll_query_until('postgres', $waiting) or die 'nothing is read';
+}
+ok( $node->poll_query_until('postgres',
+		q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND database = 0 AND objsubid = 0}),
+	'the second waits at the door');
+$node->safe_psql('postgres', q{SELECT count(*) FROM dp_ngrams('t3', 'who', 'what', 1, 1e-5, max_length => 1)});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dpngram.running}), '1', 'others are answered meanwhile');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted});
+is((finish($_))[1], '', 'so is the role') foreach @limited;
+finish($holder);
 $node->stop;
 done_testing();
