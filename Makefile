@@ -65,6 +65,7 @@ NGRAM_OBJS = \
 	src/ngram/pushdown_query.o \
 	src/ngram/read.o \
 	src/ngram/read_documents.o \
+	src/ngram/read_locks.o \
 	src/ngram/read_query.o \
 	src/ngram/round_merge.o \
 	src/ngram/round_parts.o \

@@ -55,7 +55,7 @@ typedef struct Attack
 static void
 attack_feed(void *state, LedgerCall *call)
 {
-	public_send(state, call->out);
+	public_send(state, call->out, call->segment->deadline);
 }
 
 static void *

@@ -52,7 +52,7 @@ dist_release_request(void *state, const LedgerTerms *terms)
 static void
 dist_release_feed(void *state, LedgerCall *call)
 {
-	public_send(((DistCall *) state)->grams, call->out);
+	public_send(((DistCall *) state)->grams, call->out, call->segment->deadline);
 }
 
 static void *

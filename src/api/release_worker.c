@@ -7,7 +7,8 @@
  *
  * 1. It locks the relation until its end, and sees whether it still is the one that the caller
  *	  looked at.  What does not depend on the rows is tried: the dictionaries of a text search
- *	  configuration are loaded, and the query is parsed.  A failure costs nothing.
+ *	  configuration are loaded, the query is parsed, and all that it reads is locked, too.  A
+ *	  failure costs nothing.
  * 2. It charges (debit.c).
  * 3. It reads and computes in a transaction of its own: a block, at isolation level repeatable
  *	  read, so that everything it does sees the same rows, also on other servers.  Then it
@@ -21,11 +22,9 @@
 
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "storage/ipc.h"
-#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -42,14 +41,16 @@
 #include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ledger/dataset.h"
+#include "ledger/slots.h"
 #include "ledger/worker.h"
+#include "ngram/read_locks.h"
 #include "ngram/read_query.h"
 
 /* Longest wait for a lock of the note on how the release ended. */
 #define NOTE_TIMEOUT "1s"
 
 /*
- * And of the read, unless the caller has a lock_timeout, in milliseconds.  It has an end, since the
+ * And of the read, in milliseconds, unless the caller's lock_timeout is shorter.  It has an end, since the
  * caller may hold a lock that a function of a view waits for, and no deadlock would be detected.
  */
 #define READ_TIMEOUT 60000
@@ -113,7 +114,6 @@ fix_number(const char *name, double value)
 	fix_setting(name, psprintf("%.17g", value));
 }
 
-/* Until the read no lock is waited for longer than a charge. */
 static void
 take_settings(const CallSettings *settings)
 {
@@ -124,7 +124,6 @@ take_settings(const CallSettings *settings)
 	fix_number("dpngram.max_parallel_workers", settings->dpngram_max_parallel_workers);
 	fix_number("dpngram.charge_timeout", settings->charge_timeout);
 	fix_number("dpngram.test_seed", settings->test_seed);
-	fix_number("lock_timeout", settings->charge_timeout);
 }
 
 /* The session is the owner's from here on; the ledger's part changes roles by itself. */
@@ -136,51 +135,6 @@ become_owner(Oid owner)
 				(errcode(ERRCODE_DP_SUSPENDED),
 				 errmsg("the relation was changed meanwhile"), errhint("Try again.")));
 	SetSessionAuthorization(owner, superuser_arg(owner));
-}
-
-/* For the session; partitions and children, too, which the query is not parsed with. */
-static void
-lock_family(Oid relid)
-{
-	LockRelId relation = {.relId = relid, .dbId = MyDatabaseId};
-	ListCell *cell;
-
-	LockRelationIdForSession(&relation, AccessShareLock);
-	foreach (cell, find_all_inheritors(relid, AccessShareLock, NULL))
-	{
-		relation.relId = lfirst_oid(cell);
-		LockRelationIdForSession(&relation, AccessShareLock);
-	}
-}
-
-/* Locks the relation, in bounded time. */
-static void
-lock_relation(Oid relid)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		lock_family(relid);
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			PG_RE_THROW();
-		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_CHARGE_FAILED),
-				 errmsg("charge could not be committed"),
-				 errdetail("Another transaction holds a lock on the relation. "
-						   "Nothing was charged."),
-				 errhint("Try again when it is done, or raise dpngram.charge_timeout.")));
-	}
-	PG_END_TRY();
-	AcceptInvalidationMessages();
 }
 
 /* Is all as the caller saw it, who had no lock since? */
@@ -230,6 +184,20 @@ make_columns(const ReleaseTask *task)
 	return columns;
 }
 
+/* Rows of one period, if the dataset has such; what a view makes of their time is always the same. */
+static void
+take_period(ReleaseWorker *worker)
+{
+	const Debit *debit = &worker->debit;
+
+	if (debit->zone == NULL)
+		return;
+	fix_setting("TimeZone", debit->zone);
+	worker->spec.time_attnum = worker->segment->time_attnum;
+	worker->spec.time_from = debit->time_from;
+	worker->spec.time_to = debit->time_to;
+}
+
 /*
  * Under the guard of a read, as all that could call a function of the owner's: the server's superuser
  * has begun this session, and nobody is to become that again.
@@ -242,7 +210,9 @@ prepare(ReleaseWorker *worker)
 	MemoryContextSwitchTo(worker->context);
 	become_owner(worker->segment->owner);
 	guard = read_guard_begin(worker->segment->owner);
-	lock_relation(worker->segment->relid);
+	read_locks_begin();
+	read_lock(worker->segment->relid);
+	AcceptInvalidationMessages();
 	if (!unchanged(worker))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_SUSPENDED),
@@ -250,11 +220,14 @@ prepare(ReleaseWorker *worker)
 	worker->methods = find_methods(worker->task->method);
 	worker->columns = make_columns(worker->task);
 	worker->spec = make_spec(worker);
+	ledger_period_bounds(worker->segment, &worker->debit);
+	take_period(worker);
 	worker->state = worker->methods->start((const char *) worker->task + worker->task->plan,
 										   worker->in);
 	if (worker->methods->prepare != NULL)
 		worker->methods->prepare(worker->state, &worker->spec);
 	read_try(&worker->spec);
+	read_locks_end();
 	read_guard_end(&guard);
 }
 
@@ -267,7 +240,15 @@ refuse(ReleaseWorker *worker, ErrorData *error)
 {
 	ErrorData told = *error;
 
-	if (strncmp(unpack_sql_state(error->sqlerrcode), "NG", 2) != 0 && !worker->segment->free)
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+	{
+		told.sqlerrcode = ERRCODE_DP_CHARGE_FAILED;
+		told.message = "charge could not be committed";
+		told.detail = "Another transaction holds a lock on the relation, or on one that it "
+					  "reads. Nothing was charged.";
+		told.hint = "Try again when it is done, or raise dpngram.charge_timeout.";
+	}
+	else if (strncmp(unpack_sql_state(error->sqlerrcode), "NG", 2) != 0 && !worker->segment->free)
 	{
 		ereport(LOG,
 				(errmsg("dpngram could not prepare a release: SQLSTATE %s",
@@ -286,7 +267,8 @@ prepared(ReleaseWorker *worker)
 {
 	volatile bool done = false;
 
-	StartTransactionCommand();
+	fix_number("lock_timeout", Max(milliseconds_left(worker->segment->deadline), 1));
+	worker_transaction();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	PG_TRY();
 	{
@@ -316,23 +298,14 @@ prepared(ReleaseWorker *worker)
 static bool
 charged(ReleaseWorker *worker)
 {
-	Debit *debit = &worker->debit;
-
 	if (worker->segment->free)
 	{
 		call_answer(worker->segment, CALL_CHARGED);
 		return true;
 	}
-	if (!ledger_debit(worker->segment, debit))
+	if (!ledger_debit(worker->segment, &worker->debit))
 		return false;
-	if (debit->zone != NULL)
-	{
-		/* what a view makes of its rows' time is the same in every call */
-		fix_setting("TimeZone", debit->zone);
-		worker->spec.time_attnum = worker->segment->time_attnum;
-		worker->spec.time_from = debit->time_from;
-		worker->spec.time_to = debit->time_to;
-	}
+	take_period(worker);
 	return true;
 }
 
@@ -384,8 +357,8 @@ static void
 begin_block(int lock_timeout)
 {
 	fix_setting("default_transaction_isolation", "repeatable read");
-	fix_number("lock_timeout", lock_timeout > 0 ? lock_timeout : READ_TIMEOUT);
-	StartTransactionCommand();
+	fix_number("lock_timeout", lock_timeout > 0 ? Min(lock_timeout, READ_TIMEOUT) : READ_TIMEOUT);
+	worker_transaction();
 	BeginTransactionBlock();
 	CommitTransactionCommand();
 	StartTransactionCommand();
@@ -506,6 +479,7 @@ dpngram_release_main(Datum main_arg)
 	worker_connect(worker->segment->database);
 	MemoryContextSwitchTo(context);
 	worker_settings();
+	slot_occupy(worker->segment->slot);
 	if (worker->segment->task_size == 0)
 	{
 		(void) ledger_debit(worker->segment, &worker->debit);

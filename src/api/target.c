@@ -108,7 +108,6 @@ target_owner_spec(const TextTarget *target, const char *function)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("%s has no option \"period\"", function),
 				 errdetail("It reads the rows of all periods.")));
-	relation_refuse_own_change(target->relid);
 	user_attnum = existing_column(target->relid, target->user_col);
 	return text_spec(target->relid, owner, user_attnum,
 					 existing_column(target->relid, target->text_col), target);

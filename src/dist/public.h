@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "ngram/vocabulary.h"
+#include "datatype/timestamp.h"
 #include "storage/shm_mq.h"
 
 /* A larger vocabulary is refused: each of its n-grams takes about a hundred bytes. */
@@ -33,7 +34,8 @@ typedef struct PublicGrams
 extern PublicGrams *public_read(Oid relid, int n, bool escaped);
 
 /* public_queue.c: from the session that read it to the process that counts */
-extern void public_send(const PublicGrams *grams, shm_mq_handle *queue);
+extern void public_send(const PublicGrams *grams, shm_mq_handle *queue,
+						TimestampTz deadline);
 extern PublicGrams *public_receive(shm_mq_handle *queue);
 
 /* public.c */

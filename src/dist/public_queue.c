@@ -10,8 +10,11 @@
 #include "compat.h"
 #include "dist/public.h"
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 typedef struct PublicHead
 {
@@ -20,16 +23,37 @@ typedef struct PublicHead
 	bool escaped;
 } PublicHead;
 
+/* One message; false: nobody takes it in time, or any more. */
+static bool
+send(shm_mq_handle *queue, shm_mq_iovec *part, int parts, bool flush, TimestampTz deadline)
+{
+	shm_mq_result result;
+
+	while ((result = shm_mq_sendv(queue, part, parts, true, flush)) == SHM_MQ_WOULD_BLOCK)
+	{
+		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+
+		if (left <= 0)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return result == SHM_MQ_SUCCESS;
+}
+
 /*
- * public_send: all n-grams, as public_read() has left them.  If nobody takes them any more, it
- * just returns: why will be heard by who waits for the answer.
+ * public_send: all n-grams, as public_read() has left them.  If nobody takes them until the
+ * deadline, it just returns: why will be heard by who waits for the answer.
  */
 void
-public_send(const PublicGrams *grams, shm_mq_handle *queue)
+public_send(const PublicGrams *grams, shm_mq_handle *queue, TimestampTz deadline)
 {
 	PublicHead head = {grams->size, grams->n, grams->escaped};
+	shm_mq_iovec first = {.data = (const char *) &head, .len = sizeof(head)};
 
-	if (shm_mq_send(queue, sizeof(head), &head, false, true) != SHM_MQ_SUCCESS)
+	if (!send(queue, &first, 1, true, deadline))
 		return;
 	for (uint32 i = 0; i < grams->size; i++)
 	{
@@ -37,7 +61,7 @@ public_send(const PublicGrams *grams, shm_mq_handle *queue)
 								{.data = VARDATA_ANY(grams->gram[i]),
 								 .len = VARSIZE_ANY_EXHDR(grams->gram[i])}};
 
-		if (shm_mq_sendv(queue, part, 2, false, i == grams->size - 1) != SHM_MQ_SUCCESS)
+		if (!send(queue, part, 2, i == grams->size - 1, deadline))
 			return;
 	}
 }

@@ -53,6 +53,7 @@
 
 #include <limits.h>
 
+#include "access/xlog.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
 #include "ledger/access.h"
@@ -360,7 +361,7 @@ void
 ledger_call_end(LedgerCall *call)
 {
 	int64 release_id = call->segment->release_id;
-	int slot = call->slot;
+	int slot = call->segment->slot;
 
 	call->ended = true;
 	dsm_detach(call->dsm);
@@ -369,13 +370,33 @@ ledger_call_end(LedgerCall *call)
 	slot_free(slot);
 }
 
+/*
+ * Here no call can be made: on a standby nobody can take a turn; and a worker's call, which a
+ * function of its view makes, would wait for the turn of its own caller.
+ */
+static void
+refuse_here(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot start a background worker for a call during recovery"),
+				 errhint("Run the query on the primary server.")));
+	if (worker_is_this())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a call cannot be made while another one reads for it")));
+}
+
 /* One attempt: a worker is started, told all, and asked. */
 static LedgerCall *
-attempt(dsm_segment *dsm, const LedgerTask *task, TimestampTz deadline, CallState *state)
+attempt(dsm_segment *dsm, int slot, const LedgerTask *task, TimestampTz deadline,
+		CallState *state)
 {
 	LedgerCall *call = call_create(dsm);
 
 	call->segment->deadline = deadline;
+	call->segment->slot = slot;
 	start_worker(call, deadline);
 	if (task->feed != NULL)
 		task->feed(task->state, call);
@@ -417,6 +438,7 @@ ledger_call(const LedgerAccess *access, const LedgerRequest *request, const Ledg
 	CallState state;
 
 	refuse_unwritable();
+	refuse_here();
 	request_check(request);
 	request_check_least(&access->terms, request);
 	for (;;)
@@ -425,8 +447,7 @@ ledger_call(const LedgerAccess *access, const LedgerRequest *request, const Ledg
 
 		await_owner(access->dataset_id, deadline);
 		slot = slot_take(deadline);
-		call = attempt(charged_segment(access, request, task), task, deadline, &state);
-		call->slot = slot;
+		call = attempt(charged_segment(access, request, task), slot, task, deadline, &state);
 		if (state == CALL_CHARGED)
 			break;
 		ledger_call_end(call);
@@ -445,18 +466,17 @@ ledger_call_free(Oid relid, Oid owner, const LedgerTask *task)
 													   dpngram_charge_timeout);
 	dsm_segment *dsm;
 	CallSegment *segment;
-	LedgerCall *call;
 	CallState state;
-	int slot = slot_take(deadline);
+	int slot;
 
+	refuse_here();
+	slot = slot_take(deadline);
 	dsm = segment_create(0, "{}", task);
 	segment = dsm_segment_address(dsm);
 	segment->relid = relid;
 	segment->owner = owner;
 	segment->free = true;
-	call = attempt(dsm, task, deadline, &state);
-	call->slot = slot;
-	return call;
+	return attempt(dsm, slot, task, deadline, &state);
 }
 
 /* Settings of the ledger; at module start. */

@@ -31,6 +31,9 @@ typedef enum CallState
 	CALL_BUSY		 /* not charged: an owner's change is in the way; ask again */
 } CallState;
 
+/* Bytes of an error's message, detail and hint, each with its end. */
+#define CALL_TEXT 512
+
 /*
  * A request and its answer, in dynamic shared memory.  The caller writes the request before
  * it starts the worker and nothing after; the worker writes the answer and then, once, the
@@ -47,6 +50,7 @@ typedef struct CallSegment
 	Oid relid;
 	Oid owner; /* the relation is read as this role */
 	TimestampTz deadline;
+	int slot; /* slots.h */
 
 	/* what is to be charged */
 	bool free; /* nothing: the owner's own functions, which ask no ledger */
@@ -66,9 +70,9 @@ typedef struct CallSegment
 	int64 release_id;
 	int chosen;
 	int sqlstate;
-	char message[512];
-	char detail[512];
-	char hint[512];
+	char message[CALL_TEXT];
+	char detail[CALL_TEXT];
+	char hint[CALL_TEXT];
 
 	/* where the parts of the segment that have no fixed size begin */
 	Size parameters; /* JSON, a string */
@@ -109,7 +113,6 @@ typedef struct LedgerCall
 	dsm_segment *dsm;
 	BackgroundWorkerHandle *handle;
 	MemoryContext context;
-	int slot;	/* slots.h */
 	bool ended; /* by the caller: the worker is done */
 } LedgerCall;
 

@@ -15,6 +15,7 @@
 #include "ledger/binding.h"
 #include "ledger/slots.h"
 #include "ledger/worker.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -238,14 +239,36 @@ static void
 note_period(Debit *debit_made, const Dataset *dataset, const CallSegment *segment)
 {
 	const Renewal *renewal = &dataset->renewal;
+	MemoryContext old;
 
 	if (!segment->period.any)
 		return;
-	debit_made->zone = MemoryContextStrdup(TopMemoryContext, renewal->zone);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	debit_made->zone = pstrdup(renewal->zone);
 	debit_made->time_from =
 		renewal_time_bound(renewal, segment->relid, segment->time_attnum, segment->period.from);
 	debit_made->time_to =
 		renewal_time_bound(renewal, segment->relid, segment->time_attnum, segment->period.to);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ledger_period_bounds: the same before the charge, without a lock of the ledger, for the query
+ * to be tried with.
+ */
+void
+ledger_period_bounds(const CallSegment *segment, Debit *debit_made)
+{
+	Catalog cat;
+	const Dataset *dataset;
+
+	if (!segment->period.any)
+		return;
+	catalog_enter(&cat);
+	dataset = dataset_by_id(&cat, segment->dataset);
+	if (dataset != NULL && dataset->renewal.every != NULL)
+		note_period(debit_made, dataset, segment);
+	catalog_leave(&cat);
 }
 
 /* Within a visit: the second look at what the caller found, and the debit. */
@@ -281,7 +304,7 @@ charge_commit(CallSegment *segment, Debit *debit_made, volatile DebitStage *stag
 	int chosen;
 	long left;
 
-	StartTransactionCommand();
+	worker_transaction();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
 	set_simple_plans();
@@ -318,14 +341,24 @@ call_answer(CallSegment *segment, CallState state)
 	SetLatch(&segment->asker->procLatch);
 }
 
+/* What fits, in whole characters. */
+static void
+copy_text(char *to, const char *from)
+{
+	int len = from == NULL ? 0 : pg_mbcliplen(from, strlen(from), CALL_TEXT - 1);
+
+	memcpy(to, from, len);
+	to[len] = '\0';
+}
+
 /* call_refuse: answers with an error, as it is, after the transaction's end. */
 void
 call_refuse(CallSegment *segment, const ErrorData *error)
 {
 	segment->sqlstate = error->sqlerrcode;
-	strlcpy(segment->message, error->message, sizeof(segment->message));
-	strlcpy(segment->detail, error->detail ? error->detail : "", sizeof(segment->detail));
-	strlcpy(segment->hint, error->hint ? error->hint : "", sizeof(segment->hint));
+	copy_text(segment->message, error->message);
+	copy_text(segment->detail, error->detail);
+	copy_text(segment->hint, error->hint);
 	call_answer(segment, CALL_REFUSED);
 }
 

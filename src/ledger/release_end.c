@@ -27,7 +27,7 @@ ledger_release_end(int64 release_id, const char *status, const char *used)
 {
 	Catalog cat;
 
-	StartTransactionCommand();
+	worker_transaction();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_enter(&cat);
 	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,

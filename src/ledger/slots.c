@@ -14,6 +14,9 @@
  * of its own, at which it keeps nobody else waiting; others take the first ones last.  The
  * locks stand for no object: they have the class of extensions and no database, which no
  * other lock has.
+ *
+ * A worker has a lock of its own with its slot's number, as long as it lives: it may outlive its
+ * caller's turn by what it does before it hears that it is to end.
  */
 #include "postgres.h"
 
@@ -112,16 +115,47 @@ slots_count(void)
 	return dpngram_max_calls > 0 ? dpngram_max_calls : Max(max_worker_processes / 2, 1);
 }
 
+static LOCKTAG
+worker_tag(int slot)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slot, 2);
+	return tag;
+}
+
+static bool
+take_now(const LOCKTAG *tag)
+{
+	return !LockHeldByMe(tag, ExclusiveLock, false) &&
+		   LockAcquire(tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* Nobody's turn, and no worker's that still lives? */
+static bool
+take_free(int slot)
+{
+	LOCKTAG tag = slot_tag(slot);
+	LOCKTAG former = worker_tag(slot);
+
+	if (!take_now(&tag))
+		return false;
+	if (take_now(&former))
+	{
+		LockRelease(&former, ExclusiveLock, false);
+		return true;
+	}
+	LockRelease(&tag, ExclusiveLock, false);
+	return false;
+}
+
 /* A slot that is free now, or 0. */
 static int
 free_slot(void)
 {
 	for (int slot = slots_count(); slot > 0; slot--)
 	{
-		LOCKTAG tag = slot_tag(slot);
-
-		if (!LockHeldByMe(&tag, ExclusiveLock, false) &&
-			LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+		if (take_free(slot))
 			return slot;
 	}
 	return 0;
@@ -168,4 +202,13 @@ slot_free(int slot)
 	LOCKTAG tag = slot_tag(slot);
 
 	LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* slot_occupy: in the worker, until it ends or its transaction fails. */
+void
+slot_occupy(int slot)
+{
+	LOCKTAG tag = worker_tag(slot);
+
+	(void) LockAcquire(&tag, ExclusiveLock, true, false);
 }

@@ -18,5 +18,6 @@ extern bool lock_until(const LOCKTAG *tag, TimestampTz deadline);
 extern int slots_count(void);
 extern int slot_take(TimestampTz deadline);
 extern void slot_free(int slot);
+extern void slot_occupy(int slot);
 
 #endif /* DPNGRAM_SLOTS_H */

@@ -17,7 +17,9 @@
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "storage/pmsignal.h"
+#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/timeout.h"
@@ -40,6 +42,31 @@ worker_describe(BackgroundWorker *worker, const char *function, const char *name
 	strlcpy(worker->bgw_type, name, sizeof(worker->bgw_type));
 }
 
+static bool is_worker = false;
+
+/* Is this process a worker of ours? */
+bool
+worker_is_this(void)
+{
+	return is_worker;
+}
+
+/* Last of all, after the rollback: session locks else end with a transaction that fails only. */
+static void
+unlock_all(int code, Datum arg)
+{
+	if (MyProc != NULL)
+		LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
+/* Begins a transaction, whose time is now, not when the worker began. */
+void
+worker_transaction(void)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+}
+
 /* First of all: a worker can be ended, and is of the version that asked for it. */
 void
 worker_begin(void)
@@ -47,6 +74,8 @@ worker_begin(void)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	version_check_worker();
+	is_worker = true;
+	before_shmem_exit(unlock_all, 0);
 }
 
 /* The request; if it is gone, so is who asked, and the worker ends. */
@@ -60,6 +89,8 @@ worker_segment(Datum main_arg)
 	return dsm;
 }
 
+static TimeoutId postmaster_timeout;
+
 /* In a signal handler: a worker that computes waits for nothing that would tell it. */
 static void
 check_postmaster(void)
@@ -67,7 +98,7 @@ check_postmaster(void)
 	if (PostmasterIsAlive())
 	{
 #if PG_VERSION_NUM < 150000
-		enable_timeout_after(USER_TIMEOUT, POSTMASTER_CHECK);
+		enable_timeout_after(postmaster_timeout, POSTMASTER_CHECK);
 #endif
 		return;
 	}
@@ -78,13 +109,13 @@ check_postmaster(void)
 static void
 watch_postmaster(void)
 {
-	RegisterTimeout(USER_TIMEOUT, check_postmaster);
+	postmaster_timeout = RegisterTimeout(USER_TIMEOUT, check_postmaster);
 #if PG_VERSION_NUM >= 150000
-	enable_timeout_every(USER_TIMEOUT,
+	enable_timeout_every(postmaster_timeout,
 						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), POSTMASTER_CHECK),
 						 POSTMASTER_CHECK);
 #else
-	enable_timeout_after(USER_TIMEOUT, POSTMASTER_CHECK);
+	enable_timeout_after(postmaster_timeout, POSTMASTER_CHECK);
 #endif
 }
 

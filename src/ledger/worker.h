@@ -31,6 +31,8 @@ extern PGDLLEXPORT void worker_describe(BackgroundWorker *worker, const char *fu
 
 /* in the worker */
 extern void worker_begin(void);
+extern bool worker_is_this(void);
+extern void worker_transaction(void);
 extern dsm_segment *worker_segment(Datum main_arg);
 extern void worker_connect(Oid database);
 extern void worker_settings(void);
@@ -45,6 +47,7 @@ typedef struct Debit
 } Debit;
 
 extern bool ledger_debit(CallSegment *segment, Debit *debit);
+extern void ledger_period_bounds(const CallSegment *segment, Debit *debit);
 extern void call_answer(CallSegment *segment, CallState state);
 extern void call_refuse(CallSegment *segment, const ErrorData *error);
 
@@ -52,7 +55,6 @@ extern void call_refuse(CallSegment *segment, const ErrorData *error);
 extern void release_end_init(void);
 extern void ledger_release_end(int64 release_id, const char *status, const char *used);
 
-extern PGDLLEXPORT void dpngram_charge_main(Datum main_arg);
 extern PGDLLEXPORT void dpngram_failed_main(Datum main_arg);
 extern PGDLLEXPORT void dpngram_probe_main(Datum main_arg);
 

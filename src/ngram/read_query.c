@@ -30,6 +30,7 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "ngram/read_locks.h"
 #include "ngram/read_query.h"
 #include "nodes/params.h"
 #include "optimizer/clauses.h"
@@ -260,16 +261,23 @@ read_guard_end(const ReadGuard *guard)
 }
 
 /*
- * read_try: parses the query, by which all that it names is locked, but does not plan it: a plan
+ * read_try: parses the query and locks all that it names, but does not plan it: a plan
  * may depend on samples of the data.
  */
 void
 read_try(const ReadSpec *spec)
 {
 	ReadGuard guard = read_guard_begin(spec->owner);
+	CachedPlanSource *source;
+	ListCell *cell;
 
 	connect_spi();
-	(void) prepare_query(spec, false);
+	source = linitial(SPI_plan_get_plan_sources(prepare_query(spec, false)));
+	foreach (cell, source->relationOids)
+	{
+		if (lfirst_oid(cell) != spec->relid)
+			read_lock(lfirst_oid(cell));
+	}
 	finish_spi();
 	read_guard_end(&guard);
 }

@@ -29,13 +29,14 @@ my %elsewhere = map { $_ => 1 } qw(
 	pg_statio_sys_indexes pg_stat_all_tables pg_stat_all_indexes pg_stat_sys_tables pg_stat_sys_indexes
 	pg_stat_database_conflicts pg_timezone_names pg_timezone_abbrevs pg_timezone_abbrevs_abbrevs
 	pg_stats pg_stats_ext pg_stats_ext_exprs pg_control_checkpoint pg_stat_get_archiver pg_stat_archiver
-	pg_stat_user_tables pg_statio_user_tables pg_statio_user_indexes pg_stat_get_buf_written_backend
+	pg_stat_user_tables pg_stat_user_indexes pg_statio_user_tables pg_statio_user_indexes pg_stat_get_buf_written_backend
 	pg_stat_get_bgwriter_buf_written_clean pg_stat_get_buf_alloc pg_stat_get_db_stat_reset_time pg_shmem_allocations
 	pg_stat_get_backend_start pg_stat_get_backend_xact_start pg_stat_get_backend_activity_start
-	pg_my_temp_schema pg_stat_get_backend_pid pg_stat_get_backend_client_port pg_stat_get_backend_io pg_stat_get_backend_wal
-	pg_stat_get_backend_subxact pg_tables pg_listening_channels pg_lock_status pg_cursor pg_prepared_statement);
-# Where a whole row has a number of the session's or a clock in it, what else it says.
+	pg_stat_get_backend_pid pg_stat_get_backend_client_port pg_stat_get_backend_io pg_stat_get_backend_wal
+	pg_tables pg_lock_status pg_cursor pg_prepared_statement);
+# Where what it says has a number of the session's or a clock in it, what else.
 my %columns = (
+	pg_my_temp_schema => q{SELECT nspname ~ '^pg_temp' FROM pg_namespace WHERE oid = pg_my_temp_schema()},
 	pg_locks => q{SELECT locktype, relation::regclass::text, mode, granted, objid, objsubid FROM pg_locks WHERE pid = pg_backend_pid()
 		AND locktype NOT IN ('virtualxid', 'transactionid') AND (relation::regclass::text ~ 'temp') IS NOT TRUE},
 	map({ $_ => "SELECT * FROM $_ WHERE schemaname IN ('public', 'dpngram')" } qw(pg_stat_xact_all_tables pg_stat_xact_sys_tables pg_stat_xact_user_tables)),
@@ -86,12 +87,12 @@ sub all_there_is
 		 WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'v'}));
 
 	$query{$_} .= ' WHERE pid = pg_backend_pid()' foreach keys %pids;
-	$query{$_} = $columns{$_} foreach keys %columns;
 	foreach my $function (@functions)
 	{
 		my ($name, $arguments) = split(/\|/, $function);
 		$query{$name} = sprintf('SELECT * FROM pg_catalog.%s(%s)', $name, $arguments ? 'pg_backend_pid()' : '') unless $acts{$name};
 	}
+	$query{$_} = $columns{$_} foreach keys %columns;
 	return %query;
 }
 

@@ -87,5 +87,36 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM dpngram.running}), '1', '
 $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted});
 is((finish($_))[1], '', 'so is the role') foreach @limited;
 finish($holder);
+
+# A worker counts until it ends: not every function looks whether it is to end.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION busy(word text) RETURNS text LANGUAGE plpgsql AS
+	$$ DECLARE a numeric := repeat('7', 60000)::numeric; BEGIN a := a*a-a*a+a*a-a*a+a*a-a*a+a*a-a*a+a*a-a*a; RETURN word; END $$;
+	CREATE VIEW stubborn AS SELECT who, busy(what) AS what FROM t1;
+	SELECT dp_protect('stubborn', 'who', 100, 1e-3);});
+$most = 0;
+foreach (1 .. 14)
+{
+	my (undef, undef, $message) = $node->psql('postgres',
+		q{SET statement_timeout = '100ms'; SELECT count(*) FROM dp_ngrams('stubborn', 'who', 'what', 1, 1e-5, max_length => 1)});
+	my $workers = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dpngram release' AND wait_event IS NULL});
+
+	die $message if $message !~ /statement timeout/;
+	$most = $workers if $workers > $most;
+}
+cmp_ok($most, '>=', 2, 'workers of cancelled calls may go on for a moment');
+cmp_ok($most, '<=', 4, 'but count');
+
+# A function of a view that calls for itself.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION nest(word text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+		SELECT count(*) INTO n FROM public.dp_ngrams('public.nested', 'who', 'what', 1, 1e-5, max_length => 1); RETURN n::text; END $$;
+	CREATE VIEW nested AS SELECT who, nest(what) AS what FROM t1;
+	SELECT dp_protect('nested', 'who', 100, 1e-3);});
+like((finish(background($node, q{SELECT count(*) FROM dp_ngrams('nested', 'who', 'what', 1, 1e-5, max_length => 1)})))[1],
+	qr/NG008/, 'no call is made for a call');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dpngram.releases WHERE dataset = 'nested' AND mechanism = 'dp_ngrams'}),
+	'1', 'and nothing charged for it');
+like(slurp_file($node->logfile), qr/failed with SQLSTATE 0A000/, 'the log has the reason');
 $node->stop;
 done_testing();
