@@ -153,7 +153,7 @@ dpngram_kanon_ngrams(PG_FUNCTION_ARGS)
 	target = text_target(fcinfo, 2, 1, 5);
 	k = positive_bigint(fcinfo, 3, "k");
 	max_length = int_range(fcinfo, 4, "max_length", 1, NGRAM_MAX_LENGTH);
-	(void) target_owner_spec(&target, "kanon_ngrams");
+	(void) target_owner_spec(&target, "kanon_ngrams", false);
 	ereport(WARNING,
 			(errmsg("the result of kanon_ngrams is not differentially private")));
 

@@ -23,7 +23,6 @@
 #include "api/settings.h"
 #include "compat.h"
 #include "dpngram_errcodes.h"
-#include "ledger/access.h"
 
 /* ------------------------------------------------------------------------
  * what the worker is told
@@ -236,12 +235,9 @@ release_owned(FunctionCallInfo fcinfo, const ReleaseCall *call, const char *func
 			  const char *told)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ReadSpec spec;
-	LedgerTask task;
+	ReadSpec spec = target_owner_spec(call->target, function, true);
+	LedgerTask task = make_task(call, &spec, rsinfo->setDesc);
 
-	relation_refuse_own_change(call->target->relid);
-	spec = target_owner_spec(call->target, function);
-	task = make_task(call, &spec, rsinfo->setDesc);
 	ereport(WARNING,
 			(errmsg("the result of %s is not differentially private", function),
 			 errdetail("%s", told)));

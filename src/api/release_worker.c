@@ -50,8 +50,9 @@
 #define NOTE_TIMEOUT "1s"
 
 /*
- * And of the read, in milliseconds, unless the caller's lock_timeout is shorter.  It has an end, since the
- * caller may hold a lock that a function of a view waits for, and no deadlock would be detected.
+ * And of the read, in milliseconds, unless the caller's lock_timeout is shorter.  It has an
+ * end, since the caller may hold a lock that a function of a view waits for, and no deadlock
+ * would be detected.
  */
 #define READ_TIMEOUT 60000
 
@@ -184,7 +185,7 @@ make_columns(const ReleaseTask *task)
 	return columns;
 }
 
-/* Rows of one period, if the dataset has such; what a view makes of their time is always the same. */
+/* Rows of one period, if there are any; what a view makes of their time is always the same. */
 static void
 take_period(ReleaseWorker *worker)
 {
@@ -199,8 +200,8 @@ take_period(ReleaseWorker *worker)
 }
 
 /*
- * Under the guard of a read, as all that could call a function of the owner's: the server's superuser
- * has begun this session, and nobody is to become that again.
+ * Under the guard of a read, as all that could call a function of the owner's: the server's
+ * superuser has begun this session, and nobody is to become that again.
  */
 static void
 prepare(ReleaseWorker *worker)

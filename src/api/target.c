@@ -86,10 +86,11 @@ existing_column(Oid relid, const char *name)
 
 /*
  * What a function reads that is not private: its caller must own the relation, under a
- * budget or not.  The function's name is for the error.  Locks the relation.
+ * budget or not.  The function's name is for the error; is it read elsewhere, in another
+ * session?  Locks the relation.
  */
 ReadSpec
-target_owner_spec(const TextTarget *target, const char *function)
+target_owner_spec(const TextTarget *target, const char *function, bool elsewhere)
 {
 	Oid owner;
 	char *schema;
@@ -108,6 +109,8 @@ target_owner_spec(const TextTarget *target, const char *function)
 				(errcode(ERRCODE_DP_ARGUMENT),
 				 errmsg("%s has no option \"period\"", function),
 				 errdetail("It reads the rows of all periods.")));
+	if (elsewhere)
+		relation_refuse_own_change(target->relid);
 	user_attnum = existing_column(target->relid, target->user_col);
 	return text_spec(target->relid, owner, user_attnum,
 					 existing_column(target->relid, target->text_col), target);

@@ -20,6 +20,7 @@ typedef struct TextTarget
 } TextTarget;
 
 extern ReadSpec target_spec(LedgerAccess *access, const TextTarget *target);
-extern ReadSpec target_owner_spec(const TextTarget *target, const char *function);
+extern ReadSpec target_owner_spec(const TextTarget *target, const char *function,
+								  bool elsewhere);
 
 #endif /* DPNGRAM_TARGET_H */

@@ -33,10 +33,10 @@
 
 /* What the server looks up most: to load what it knows of a relation, a type or a label. */
 static const Oid kept[] = {
-	RelationRelationId,	 ClassOidIndexId,		AttributeRelationId,
-	IndexRelationId,	 IndexRelidIndexId,		IndexIndrelidIndexId,
-	TypeRelationId,		 TypeOidIndexId,		EnumRelationId,
-	EnumOidIndexId,		 EnumTypIdLabelIndexId, AttributeRelidNumIndexId};
+	RelationRelationId, ClassOidIndexId, AttributeRelationId,
+	IndexRelationId, IndexRelidIndexId, IndexIndrelidIndexId,
+	TypeRelationId, TypeOidIndexId, EnumRelationId,
+	EnumOidIndexId, EnumTypIdLabelIndexId, AttributeRelidNumIndexId};
 
 static LockRelId
 catalog_id(int i)
