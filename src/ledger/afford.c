@@ -1,7 +1,7 @@
 /*
  * afford.c
  *	  Which of a call's prices fits a dataset, and by which of the caller's rights:
- *	  asked by the charge worker, which then debits it, and by those who plan.
+ *	  asked by a call's worker, which then debits it, and by those who plan.
  *
  * Both ask the same code, so that a forecast can't differ from the charge but by
  * what others spend in between.

@@ -9,8 +9,8 @@
  *
  * A worker can fail where the leader would not: it may be terminated, or find no memory.
  * Nobody should see that.  So the whole attempt is a subtransaction; if a worker
- * has failed it is rolled back, and the caller does without workers.  Nothing
- * of the first attempt was released, and the second draws its own noise.  Errors of the
+ * has failed it is rolled back, and as long as no noise was drawn the caller does without
+ * workers.  A second draw would be another answer for the same price.  Errors of the
  * leader itself, cancel above all, go their way, after the subtransaction was rolled
  * back: the caller's exception block would else take ours for its own.
  */

@@ -156,7 +156,7 @@ CREATE TABLE dpngram.carried (
 );
 
 -- No foreign key: under REPEATABLE READ the caller's snapshot can't see the
--- release that the charge worker committed.
+-- release that a call's worker committed.
 CREATE TABLE dpngram.release_end (
 	release bigint PRIMARY KEY,
 	status text NOT NULL CHECK (status IN ('done', 'failed')),

@@ -55,7 +55,7 @@ passes_its_tests()
 install_archive()
 {
     apt-get purge -q "postgresql-$postgres-dpngram" && apt-get install -q pgxnclient &&
-        bash -ex <(printed pgxn | grep -vx 'make dist') && test -f "/$lib/dpngram_worker.so"
+        bash -ex <(printed pgxn | grep -vx 'make dist') && test -f "/$lib/dpngram.so"
 }
 
 printf '%s\n' 'APT::Get::Assume-Yes "true";' 'APT::Install-Recommends "false";' \
@@ -64,7 +64,7 @@ check "compiler and package tools" sh -c "apt-get update -q && apt-get install -
 check "README's way to the package" build_as_printed
 [ "$release" != bookworm ] ||
     check "debian/control is Debian 12's" cmp committed.control "$source/debian/control"
-check "the package has both libraries" contains "$lib/dpngram.so" "$lib/dpngram_worker.so"
+check "the package has the library" contains "$lib/dpngram.so"
 check "the package has the scripts of all versions" contains "$scripts/dpngram.control" \
     "$scripts/dpngram--0.1.0.sql" "$scripts/dpngram--$version.sql" \
     "$scripts/dpngram--0.1.0--$version.sql"

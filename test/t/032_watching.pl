@@ -93,6 +93,39 @@ is($node->safe_psql('postgres', "SELECT count(*) $others"), '0', 'no lock is lef
 is($node->safe_psql('postgres', q{SET ROLE ana; SELECT last_value, is_called FROM calls}), '1|t', 'no rollback takes back what a sequence shows');
 
 # ------------------------------------------------------------------------
+# numbers of transactions
+# ------------------------------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE noted (what text);
+	CREATE FUNCTION note(t text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+		IF t LIKE 'noted%' THEN
+			BEGIN INSERT INTO public.noted VALUES (t); EXCEPTION WHEN OTHERS THEN NULL; END;
+		END IF;
+		RETURN t;
+	END $$;
+	CREATE TABLE plain AS SELECT i AS who, 'plain' AS what FROM generate_series(1, 50) i;
+	CREATE TABLE marked AS SELECT i AS who, CASE WHEN i > 7 THEN 'plain' ELSE 'noted' END AS what FROM generate_series(1, 50) i;
+	CREATE VIEW plain_noted AS SELECT who, note(what) AS what FROM plain;
+	CREATE VIEW marked_noted AS SELECT who, note(what) AS what FROM marked;
+	SELECT dp_protect('plain_noted', 'who', 100, 1e-3), dp_protect('marked_noted', 'who', 100, 1e-3),
+		dp_grant('plain_noted', 'ana'), dp_grant('marked_noted', 'ana');});
+
+sub numbers_of # RELATION: how many numbers of transactions a call takes
+{
+	my $out = $node->safe_psql('postgres', qq{SET ROLE ana; SET dpngram.max_parallel_workers = 0;
+		SELECT pg_snapshot_xmax(pg_current_snapshot());
+		SELECT count(*) >= 0 FROM dp_ngrams('$_[0]', 'who', 'what', 1, 1e-7, max_length => 1);
+		SELECT pg_snapshot_xmax(pg_current_snapshot());});
+	my ($before, $after) = $out =~ /^(\d+)$/mg;
+
+	return $after - $before;
+}
+
+cmp_ok(numbers_of('marked_noted') - numbers_of('plain_noted'), '>=', 7, 'numbers of transactions tell how often a function wrote: as privacy.md tells');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM noted'), '0', 'though nothing is left of it');
+
+# ------------------------------------------------------------------------
 # a lock without a session
 # ------------------------------------------------------------------------
 
