@@ -30,8 +30,9 @@ _PG_init(void)
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("dpngram.max_parallel_workers",
 							"Sets how many parallel workers one release of n-grams may have.",
-							"Zero means that the call's own worker does all by itself. max_parallel_workers "
-							"and min_parallel_table_scan_size apply, too.",
+							"Zero means that the call's own worker does all by itself. "
+							"max_parallel_workers and min_parallel_table_scan_size "
+							"apply, too.",
 							&dpngram_max_parallel_workers, 2, 0, TEAM_MAX_WORKERS, PGC_USERSET, 0,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("dpngram.progress",
