@@ -11,7 +11,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 
 DATA=${DPNGRAM_DATA:-$top/../shared/data}
-BENCH=${BENCH:-charges budget table4 speed git unions rounds words distributions local pushdown scale}
+BENCH=${BENCH:-charges budget collisions table4 speed git unions rounds words distributions local pushdown scale}
 FIGURES=${FIGURES:-$top/doc/figures}
 here=$top/test/bench
 one_process="SET dpngram.max_parallel_workers = 0; SET max_parallel_workers_per_gather = 0;"
@@ -203,6 +203,7 @@ server_start
 sql -c 'CREATE EXTENSION dpngram'
 if wanted charges; then "$here/charges.sh" "$work" || status=1; fi
 if wanted budget; then budget; fi
+part collisions collisions.sql
 if have msnbc990928.seq.gz; then
     load_msnbc
     msnbc_loaded=yes
