@@ -89,22 +89,20 @@ lock_until(const LOCKTAG *tag, TimestampTz deadline)
 	return held;
 }
 
+/* Locks that have a number: the door to the first so many slots, a slot's turn, its worker. */
+typedef enum Place
+{
+	DOOR,
+	TURN,
+	WORKER
+} Place;
+
 static LOCKTAG
-slot_tag(int slot)
+place_tag(Place place, int number)
 {
 	LOCKTAG tag;
 
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slot, 1);
-	return tag;
-}
-
-/* The door to the first so many slots. */
-static LOCKTAG
-door_tag(int slots)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slots, 0);
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, number, place);
 	return tag;
 }
 
@@ -113,15 +111,6 @@ int
 slots_count(void)
 {
 	return dpngram_max_calls > 0 ? dpngram_max_calls : Max(max_worker_processes / 2, 1);
-}
-
-static LOCKTAG
-worker_tag(int slot)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, ExtensionRelationId, slot, 2);
-	return tag;
 }
 
 static bool
@@ -135,8 +124,8 @@ take_now(const LOCKTAG *tag)
 static bool
 take_free(int slot)
 {
-	LOCKTAG tag = slot_tag(slot);
-	LOCKTAG former = worker_tag(slot);
+	LOCKTAG tag = place_tag(TURN, slot);
+	LOCKTAG former = place_tag(WORKER, slot);
 
 	if (!take_now(&tag))
 		return false;
@@ -177,7 +166,7 @@ no_slot(void)
 int
 slot_take(TimestampTz deadline)
 {
-	LOCKTAG door = door_tag(slots_count());
+	LOCKTAG door = place_tag(DOOR, slots_count());
 	long pause = PAUSE_FIRST;
 	int slot;
 
@@ -199,7 +188,7 @@ slot_take(TimestampTz deadline)
 void
 slot_free(int slot)
 {
-	LOCKTAG tag = slot_tag(slot);
+	LOCKTAG tag = place_tag(TURN, slot);
 
 	LockRelease(&tag, ExclusiveLock, false);
 }
@@ -208,7 +197,7 @@ slot_free(int slot)
 void
 slot_occupy(int slot)
 {
-	LOCKTAG tag = worker_tag(slot);
+	LOCKTAG tag = place_tag(WORKER, slot);
 
 	(void) LockAcquire(&tag, ExclusiveLock, true, false);
 }
